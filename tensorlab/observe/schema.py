@@ -1,0 +1,235 @@
+"""The documents that leave Python: frozen, versioned, made of plain facts only.
+
+An instrument sees nothing but these. They hold numbers, strings and tuples, never a tensor, a node or a frame, so a view can
+keep a document for ever without keeping anything alive. The TypeScript types in ``widgets/shared/snapshot.ts`` are generated
+from this file (``python -m tensorlab.observe.typescript``) and a test keeps the two equal.
+
+A graph is written in columns: node ``i`` is entry ``i`` of every column of ``NodeColumns``. The same columns travel as JSON in
+a notebook file and as one binary buffer over a live connection. Strings are stored once, in ``Graph.strings``; a column that
+holds text holds indexes into it, and ``-1`` where there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+GRAPH = "tensorlab.graph/1"
+NODE = "tensorlab.node/1"
+SESSION = "tensorlab.session/1"
+
+#: What a node is, by its number in ``NodeColumns.kind``.
+KINDS = ("operation", "parameter", "leaf", "input", "root")
+
+#: Where a backward pass stands at a node, by its number in ``NodeColumns.state`` and ``Changes.state``.
+STATES = ("idle", "waiting", "current", "done", "freed")
+
+#: Facts that are true or not, as bits of ``NodeColumns.flags``.
+FLAGS = {"no_grad": 1, "hooks": 2, "retains_grad": 4, "in_place": 8, "view": 16, "nan": 32}
+
+Reason = Literal["entry", "step", "back", "breakpoint", "predicate", "goto", "edited", "paused", "done", "exception"]
+PredicateKind = Literal["nan", "inf", "norm_above", "norm_below"]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in the user's code. ``cell`` is the execution count of a notebook cell, or -1 outside notebooks."""
+
+    file: str
+    line: int
+    function: str
+    code: str
+    cell: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A module that enclosed the making of nodes. ``parent`` is an index into ``Graph.groups``, or -1."""
+
+    name: str
+    type: str
+    parent: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeColumns:
+    """Nodes in forward order (a producer stands before its consumers), one entry a node in every column."""
+
+    id: tuple[int, ...]
+    kind: tuple[int, ...]  # index into KINDS
+    name: tuple[int, ...]  # string: "MulBackward0", "AccumulateGrad", "input"
+    label: tuple[int, ...]  # string: the user's name for the value, "W1", "hidden.0.weight"; or -1
+    shape: tuple[int, ...]  # string: "[64, 16]"
+    dtype: tuple[int, ...]  # string: "float32"
+    group: tuple[int, ...]  # index into Graph.groups, or -1
+    site: tuple[int, ...]  # index into Graph.sites, or -1
+    flags: tuple[int, ...]  # bits of FLAGS
+    saved_bytes: tuple[int, ...]
+    state: tuple[int, ...]  # index into STATES
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeColumns:
+    """Edges in the direction data moved: from the producer to the consumer. Ends are positions in the node columns."""
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    slot: tuple[int, ...]  # which input of the consumer
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A computation graph as a picture needs it (mime type ``application/vnd.tensorlab.graph+json``)."""
+
+    schema: Literal["tensorlab.graph/1"]
+    title: str
+    sentence: str
+    strings: tuple[str, ...]
+    nodes: NodeColumns
+    edges: EdgeColumns
+    groups: tuple[Group, ...]
+    sites: tuple[Site, ...]
+    hidden: int  # nodes left out because the graph is larger than the limit asked for
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayPreview:
+    """A bounded look at an array: at most 8 x 16 values, 64 bins, one line of statistics. Non-finite values are ``None``
+    in ``grid`` and named in ``marks`` ("nan", "inf", "-inf", or "" for a finite one)."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    stride: tuple[int, ...]
+    device: str
+    elements: int
+    bytes: int
+    sampled: bool  # statistics come from an even sample, not from every element
+    grid: tuple[tuple[float | None, ...], ...]
+    marks: tuple[tuple[str, ...], ...]
+    grid_caption: str  # "first 8 of 64 rows"
+    histogram: tuple[int, ...]
+    low: float | None
+    high: float | None
+    mean: float | None
+    std: float | None
+    norm: float | None
+    nan: int
+    inf: int
+    text: str  # as the tensor prints, cut short
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A value that a node keeps for its backward."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    bytes: int
+    version: int
+    version_now: int
+    storage: int  # equal for values that share memory
+    preview: ArrayPreview | None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A node that this node's gradients go to."""
+
+    id: int
+    name: str
+    label: str
+    shape: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class GradientSlot:
+    """A gradient that waits at, or passed through, one output of a node. ``preview`` is ``None`` when there is none."""
+
+    output: int
+    role: Literal["incoming", "outgoing", "accumulated"]
+    name: str
+    preview: ArrayPreview | None
+    edited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDetail:
+    """Everything an inspector shows of one node, made when it is opened."""
+
+    schema: Literal["tensorlab.node/1"]
+    id: int
+    name: str
+    label: str
+    state: str
+    module: str
+    formula: str  # "result = tanh(self)"
+    derivative: str  # "grad_self = grad · (1 − result²)"
+    derivative_shapes: str  # "[64, 16]   [64, 16]   [64, 16]"
+    site: Site | None
+    shape: tuple[int, ...]
+    dtype: str
+    stride: tuple[int, ...]
+    value: ArrayPreview | None  # the value that the node made, when somebody still holds it
+    gradients: tuple[GradientSlot, ...]
+    saved: tuple[Saved, ...]
+    freed_by: Site | None
+    hooks: tuple[str, ...]
+    neighbours: tuple[Neighbour, ...]
+    note: str  # a sentence for what is unusual here, or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A condition that stops a run before the node whose incoming gradient fulfils it."""
+
+    kind: PredicateKind
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a step changed, in columns: node ids with their new state and the norm of the gradient that waits there (``None``
+    where there is none), and edges (positions in ``Graph.edges``) with the norm of the gradient that moved along them."""
+
+    node: tuple[int, ...]
+    state: tuple[int, ...]
+    norm: tuple[float | None, ...]
+    edge: tuple[int, ...]
+    flow: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """Where a run stands after a request: the body of the ``stopped`` event."""
+
+    reason: Reason
+    step: int  # nodes run so far
+    total: int  # nodes of the whole run
+    node: int  # id of the node that runs next, or -1 when the run is over
+    order: tuple[int, ...]  # ids in the order they ran, only in the first event of a session; else empty
+    upcoming: tuple[int, ...]  # ids in the order they will run, likewise
+    edited: tuple[int, ...]  # ids of nodes whose waiting gradient a person changed
+    changes: Changes
+    histogram: tuple[int, ...]  # 64 bins of the gradient that waits at ``node``
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoints:
+    """All breakpoints of a session, as they are now."""
+
+    nodes: tuple[int, ...]
+    predicates: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """The answer to ``initialize``: the outline and where the run stands."""
+
+    schema: Literal["tensorlab.session/1"]
+    graph: Graph
+    stopped: Stopped
+    breakpoints: Breakpoints
+    blocking: bool  # a cell waits for this run

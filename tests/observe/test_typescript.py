@@ -1,0 +1,31 @@
+"""The TypeScript types say what the Python documents say."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from tensorlab.observe import schema, typescript
+
+
+def test_the_committed_types_are_what_the_schema_generates():
+    file = typescript.target()
+    if not file.parents[2].joinpath("pyproject.toml").exists():
+        pytest.skip("not a checkout of the repository")
+    assert file.read_text(encoding="utf-8") == typescript.generate(), "run: python -m tensorlab.observe.typescript"
+
+
+def test_every_document_and_every_field_is_written():
+    text = typescript.generate()
+    for document in vars(schema).values():
+        if dataclasses.is_dataclass(document):
+            body = text.split(f"export interface {document.__name__} {{")[1].split("\n}")[0]
+            for field in dataclasses.fields(document):
+                assert f"  readonly {field.name}: " in body
+
+
+def test_a_field_that_could_hold_a_live_object_is_refused():
+    with pytest.raises(TypeError, match="documents hold numbers"):
+        typescript._type(Any)

@@ -1,0 +1,258 @@
+// Generated from tensorlab/observe/schema.py by `python -m tensorlab.observe.typescript`. Do not edit.
+
+export const GRAPH = 'tensorlab.graph/1';
+export const NODE = 'tensorlab.node/1';
+export const SESSION = 'tensorlab.session/1';
+export const KINDS = ['operation', 'parameter', 'leaf', 'input', 'root'] as const;
+export const STATES = ['idle', 'waiting', 'current', 'done', 'freed'] as const;
+export const FLAGS = { no_grad: 1, hooks: 2, retains_grad: 4, in_place: 8, view: 16, nan: 32 } as const;
+export type Kind = (typeof KINDS)[number];
+export type State = (typeof STATES)[number];
+
+export type Reason =
+  | 'entry'
+  | 'step'
+  | 'back'
+  | 'breakpoint'
+  | 'predicate'
+  | 'goto'
+  | 'edited'
+  | 'paused'
+  | 'done'
+  | 'exception';
+
+export type PredicateKind = 'nan' | 'inf' | 'norm_above' | 'norm_below';
+
+/**
+ * A place in the user's code. `cell` is the execution count of a notebook cell, or -1 outside notebooks.
+ */
+export interface Site {
+  readonly file: string;
+  readonly line: number;
+  readonly function: string;
+  readonly code: string;
+  readonly cell: number;
+}
+
+/**
+ * A module that enclosed the making of nodes. `parent` is an index into `Graph.groups`, or -1.
+ */
+export interface Group {
+  readonly name: string;
+  readonly type: string;
+  readonly parent: number;
+}
+
+/**
+ * Nodes in forward order (a producer stands before its consumers), one entry a node in every column.
+ */
+export interface NodeColumns {
+  readonly id: readonly number[];
+  /** index into KINDS */
+  readonly kind: readonly number[];
+  /** string: "MulBackward0", "AccumulateGrad", "input" */
+  readonly name: readonly number[];
+  /** string: the user's name for the value, "W1", "hidden.0.weight"; or -1 */
+  readonly label: readonly number[];
+  /** string: "[64, 16]" */
+  readonly shape: readonly number[];
+  /** string: "float32" */
+  readonly dtype: readonly number[];
+  /** index into Graph.groups, or -1 */
+  readonly group: readonly number[];
+  /** index into Graph.sites, or -1 */
+  readonly site: readonly number[];
+  /** bits of FLAGS */
+  readonly flags: readonly number[];
+  readonly saved_bytes: readonly number[];
+  /** index into STATES */
+  readonly state: readonly number[];
+}
+
+/**
+ * Edges in the direction data moved: from the producer to the consumer. Ends are positions in the node
+ * columns.
+ */
+export interface EdgeColumns {
+  readonly source: readonly number[];
+  readonly target: readonly number[];
+  /** which input of the consumer */
+  readonly slot: readonly number[];
+}
+
+/**
+ * A computation graph as a picture needs it (mime type `application/vnd.tensorlab.graph+json`).
+ */
+export interface Graph {
+  readonly schema: 'tensorlab.graph/1';
+  readonly title: string;
+  readonly sentence: string;
+  readonly strings: readonly string[];
+  readonly nodes: NodeColumns;
+  readonly edges: EdgeColumns;
+  readonly groups: readonly Group[];
+  readonly sites: readonly Site[];
+  /** nodes left out because the graph is larger than the limit asked for */
+  readonly hidden: number;
+}
+
+/**
+ * A bounded look at an array: at most 8 x 16 values, 64 bins, one line of statistics. Non-finite values are
+ * `null` in `grid` and named in `marks` ("nan", "inf", "-inf", or "" for a finite one).
+ */
+export interface ArrayPreview {
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  readonly stride: readonly number[];
+  readonly device: string;
+  readonly elements: number;
+  readonly bytes: number;
+  /** statistics come from an even sample, not from every element */
+  readonly sampled: boolean;
+  readonly grid: readonly (readonly (number | null)[])[];
+  readonly marks: readonly (readonly string[])[];
+  /** "first 8 of 64 rows" */
+  readonly grid_caption: string;
+  readonly histogram: readonly number[];
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly mean: number | null;
+  readonly std: number | null;
+  readonly norm: number | null;
+  readonly nan: number;
+  readonly inf: number;
+  /** as the tensor prints, cut short */
+  readonly text: string;
+}
+
+/**
+ * A value that a node keeps for its backward.
+ */
+export interface Saved {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  readonly bytes: number;
+  readonly version: number;
+  readonly version_now: number;
+  /** equal for values that share memory */
+  readonly storage: number;
+  readonly preview: ArrayPreview | null;
+}
+
+/**
+ * A node that this node's gradients go to.
+ */
+export interface Neighbour {
+  readonly id: number;
+  readonly name: string;
+  readonly label: string;
+  readonly shape: string;
+  readonly state: string;
+}
+
+/**
+ * A gradient that waits at, or passed through, one output of a node. `preview` is `null` when there is none.
+ */
+export interface GradientSlot {
+  readonly output: number;
+  readonly role: 'incoming' | 'outgoing' | 'accumulated';
+  readonly name: string;
+  readonly preview: ArrayPreview | null;
+  readonly edited: boolean;
+}
+
+/**
+ * Everything an inspector shows of one node, made when it is opened.
+ */
+export interface NodeDetail {
+  readonly schema: 'tensorlab.node/1';
+  readonly id: number;
+  readonly name: string;
+  readonly label: string;
+  readonly state: string;
+  readonly module: string;
+  /** "result = tanh(self)" */
+  readonly formula: string;
+  /** "grad_self = grad · (1 − result²)" */
+  readonly derivative: string;
+  /** "[64, 16]   [64, 16]   [64, 16]" */
+  readonly derivative_shapes: string;
+  readonly site: Site | null;
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  readonly stride: readonly number[];
+  /** the value that the node made, when somebody still holds it */
+  readonly value: ArrayPreview | null;
+  readonly gradients: readonly GradientSlot[];
+  readonly saved: readonly Saved[];
+  readonly freed_by: Site | null;
+  readonly hooks: readonly string[];
+  readonly neighbours: readonly Neighbour[];
+  /** a sentence for what is unusual here, or "" */
+  readonly note: string;
+}
+
+/**
+ * A condition that stops a run before the node whose incoming gradient fulfils it.
+ */
+export interface Predicate {
+  readonly kind: PredicateKind;
+  readonly value: number | null;
+}
+
+/**
+ * What a step changed, in columns: node ids with their new state and the norm of the gradient that waits
+ * there (`null` where there is none), and edges (positions in `Graph.edges`) with the norm of the gradient
+ * that moved along them.
+ */
+export interface Changes {
+  readonly node: readonly number[];
+  readonly state: readonly number[];
+  readonly norm: readonly (number | null)[];
+  readonly edge: readonly number[];
+  readonly flow: readonly (number | null)[];
+}
+
+/**
+ * Where a run stands after a request: the body of the `stopped` event.
+ */
+export interface Stopped {
+  readonly reason: Reason;
+  /** nodes run so far */
+  readonly step: number;
+  /** nodes of the whole run */
+  readonly total: number;
+  /** id of the node that runs next, or -1 when the run is over */
+  readonly node: number;
+  /** ids in the order they ran, only in the first event of a session; else empty */
+  readonly order: readonly number[];
+  /** ids in the order they will run, likewise */
+  readonly upcoming: readonly number[];
+  /** ids of nodes whose waiting gradient a person changed */
+  readonly edited: readonly number[];
+  readonly changes: Changes;
+  /** 64 bins of the gradient that waits at `node` */
+  readonly histogram: readonly number[];
+  readonly sentence: string;
+}
+
+/**
+ * All breakpoints of a session, as they are now.
+ */
+export interface Breakpoints {
+  readonly nodes: readonly number[];
+  readonly predicates: readonly Predicate[];
+}
+
+/**
+ * The answer to `initialize`: the outline and where the run stands.
+ */
+export interface SessionState {
+  readonly schema: 'tensorlab.session/1';
+  readonly graph: Graph;
+  readonly stopped: Stopped;
+  readonly breakpoints: Breakpoints;
+  /** a cell waits for this run */
+  readonly blocking: boolean;
+}
