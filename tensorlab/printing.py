@@ -1,8 +1,8 @@
 """How a tensor prints: pure formatting of arrays, with the layout and the rules of PyTorch's ``repr``.
 
-Nothing here knows a tensor. The functions take an array (NumPy's, or a device array that slices like one), cut it down on its
-device to the elements that are shown, copy those few to the host and write them. So printing a tensor of a billion elements
-costs the same as printing its corners.
+Nothing here knows a tensor. The functions take an array (NumPy's, or a device array that slices like one), cut it
+down on its device to the elements that are shown, copy those few to the host and write them. So printing a tensor of
+a billion elements costs the same as printing its corners.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+
+from tensorlab.backend import to_host
 
 
 @dataclass
@@ -45,11 +47,13 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print. What is ``None`` stays as it is, except ``sci_mode``, where ``None`` means "decide each time".
+    """Set how tensors print. What is ``None`` stays as it is, except ``sci_mode``, where ``None`` means "decide each
+    time".
 
-    ``precision`` is the number of digits after the point (4), ``threshold`` the number of elements above which a tensor is
-    summarised (1000), ``edgeitems`` the elements kept at each end of a dimension then (3), ``linewidth`` the characters of a
-    line (80), ``profile`` one of ``"default"``, ``"short"``, ``"full"``. Raises ``ValueError`` for another profile.
+    ``precision`` is the number of digits after the point (4), ``threshold`` the number of elements above which a
+    tensor is summarised (1000), ``edgeitems`` the elements kept at each end of a dimension then (3), ``linewidth``
+    the characters of a line (80), ``profile`` one of ``"default"``, ``"short"``, ``"full"``. Raises ``ValueError``
+    for another profile.
     """
     if profile is not None:
         if profile not in _PROFILES:
@@ -91,8 +95,8 @@ def tensor_repr(
 ) -> str:
     """The ``repr`` of a tensor: values, then whatever cannot be guessed from them.
 
-    ``dtype`` and ``default_dtype`` are the names as they print (``"tensorlab.float32"``); ``grad_fn`` is the name of the node
-    that made the tensor. ``prefix`` is ``"tensor("`` or the name of a subclass with its bracket.
+    ``dtype`` and ``default_dtype`` are the names as they print (``"tensorlab.float32"``); ``grad_fn`` is the name of
+    the node that made the tensor. ``prefix`` is ``"tensor("`` or the name of a subclass with its bracket.
     """
     notes = []
     if device != "cpu":
@@ -109,18 +113,23 @@ def tensor_repr(
     return _with_notes(prefix + format_values(array, len(prefix)), notes, len(prefix))
 
 
-def format_values(array: Any, indent: int = 0) -> str:
-    """The nested brackets of an array, its later lines moved right by ``indent``; summarised past ``threshold`` elements."""
+def format_values(array: Any, indent: int = 0, options: PrintOptions | None = None) -> str:
+    """The nested brackets of an array, its later lines moved right by ``indent``; summarised past ``threshold``
+    elements.
+
+    ``options`` are those of :func:`set_printoptions` unless others are given.
+    """
+    options = options or OPTIONS
     count = math.prod(array.shape)
     if count == 0:
         return "[]"
-    summarise = count > OPTIONS.threshold
-    if summarise and not OPTIONS.edgeitems:
+    summarise = count > options.threshold
+    if summarise and not options.edgeitems:
         return "[...]"
-    values = _host(_corners(array) if summarise else array)
-    cut = tuple(summarise and size > 2 * OPTIONS.edgeitems for size in array.shape)
-    width, write = _writer(values)
-    return _Block(width, write, cut).text(values.tolist(), values.ndim, indent)
+    values = _host(_corners(array, options.edgeitems) if summarise else array)
+    cut = tuple(summarise and size > 2 * options.edgeitems for size in array.shape)
+    width, write = _writer(values, options)
+    return _Block(width, write, cut, options).text(values.tolist(), values.ndim, indent)
 
 
 def _guessable(dtype: str, default_dtype: str) -> bool:
@@ -130,9 +139,9 @@ def _guessable(dtype: str, default_dtype: str) -> bool:
     return kind in ("int64", "bool", complex_default)
 
 
-def _corners(array: Any) -> Any:
+def _corners(array: Any, edge: int) -> Any:
     """The elements that a summary shows, gathered in one pick on the array's own device."""
-    edge, dims = OPTIONS.edgeitems, len(array.shape)
+    dims = len(array.shape)
     picks = []
     for axis, size in enumerate(array.shape):
         kept = [*range(edge), *range(size - edge, size)] if size > 2 * edge else range(size)
@@ -142,19 +151,19 @@ def _corners(array: Any) -> Any:
 
 def _host(array: Any) -> np.ndarray:
     """A NumPy array with values that Python can format; narrow floats of other packages widen to float32."""
-    values = array if isinstance(array, np.ndarray) else array.get()
+    values = to_host(array)
     return values.astype(np.float32) if values.dtype.kind == "V" else values
 
 
 Writer = Callable[[Any], str]
 
 
-def _writer(values: np.ndarray) -> tuple[int, Writer]:
+def _writer(values: np.ndarray, options: PrintOptions) -> tuple[int, Writer]:
     """The width that a value takes and the function that writes one value of ``values`` in it."""
     if values.dtype.kind != "c":
-        return _real_writer(values)
-    real_width, real = _real_writer(values.real)
-    imag_width, imag = _real_writer(values.imag)
+        return _real_writer(values, options)
+    real_width, real = _real_writer(values.real, options)
+    imag_width, imag = _real_writer(values.imag, options)
 
     def write(value: complex) -> str:
         imaginary = (imag(value.imag) + "j").lstrip()
@@ -164,7 +173,7 @@ def _writer(values: np.ndarray) -> tuple[int, Writer]:
     return real_width + imag_width + 1, write
 
 
-def _real_writer(values: np.ndarray) -> tuple[int, Writer]:
+def _real_writer(values: np.ndarray, options: PrintOptions) -> tuple[int, Writer]:
     flat = values.reshape(-1)
     if values.dtype.kind != "f":
         width = max([1, *(len(str(value)) for value in flat.tolist())])
@@ -173,12 +182,12 @@ def _real_writer(values: np.ndarray) -> tuple[int, Writer]:
     if not numbers.size:
         return 1, _whole
     whole = bool((numbers == np.ceil(numbers)).all())
-    scientific = OPTIONS.sci_mode if OPTIONS.sci_mode is not None else _needs_exponent(numbers)
+    scientific = options.sci_mode if options.sci_mode is not None else _needs_exponent(numbers)
     write: Writer
     if whole and not scientific:
         write = _whole
     else:
-        write = partial(_spelled, spec=f".{OPTIONS.precision}{'e' if scientific else 'f'}")
+        write = partial(_spelled, spec=f".{options.precision}{'e' if scientific else 'f'}")
     width = max([1, *(len(write(value)) for value in numbers.tolist())])
     return width, lambda value: write(value).rjust(width)
 
@@ -201,22 +210,23 @@ def _needs_exponent(numbers: np.ndarray) -> bool:
 class _Block:
     """Writes nested lists as nested brackets; ``cut`` says in which dimensions the middle was left out."""
 
-    def __init__(self, width: int, write: Writer, cut: tuple[bool, ...]) -> None:
+    def __init__(self, width: int, write: Writer, cut: tuple[bool, ...], options: PrintOptions) -> None:
         self.width = width
         self.write = write
         self.cut = cut
+        self.options = options
 
     def text(self, values: Any, depth: int, indent: int) -> str:
         # Nesting is bounded by the number of dimensions, so this is the one place that may call itself.
         if depth == 0:
             return self.write(values)
-        edge = OPTIONS.edgeitems
+        edge = self.options.edgeitems
         cut = self.cut[len(self.cut) - depth]
         if depth == 1:
             items = [self.write(value) for value in values]
             if cut:
                 items[edge:edge] = [" ..."]
-            per_line = max(1, (OPTIONS.linewidth - indent) // (self.width + 2))
+            per_line = max(1, (self.options.linewidth - indent) // (self.width + 2))
             lines = [", ".join(items[at : at + per_line]) for at in range(0, len(items), per_line)]
             return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
         rows = [self.text(row, depth - 1, indent + 1) for row in values]
@@ -226,9 +236,10 @@ class _Block:
 
 
 def _with_notes(text: str, notes: list[str], indent: int) -> str:
-    """``text`` followed by its notes and the closing bracket, a note on a new line where it would pass the line's end."""
-    # Lengths are counted as PyTorch counts them (the line break itself, one more, its own shorter dtype prefix), so that lines
-    # break at the same notes and output can be compared with PyTorch's word by word.
+    """``text`` followed by its notes and the closing bracket, a note on a new line where it would pass the line's
+    end."""
+    # Lengths are counted as PyTorch counts them (the line break itself, one more, its own shorter dtype prefix), so
+    # that lines break at the same notes and output can be compared with PyTorch's word by word.
     length = len(text) - text.rfind("\n") + 1
     for note in notes:
         size = len(note.replace("dtype=tensorlab.", "dtype=torch."))

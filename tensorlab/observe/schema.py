@@ -1,12 +1,13 @@
 """The documents that leave Python: frozen, versioned, made of plain facts only.
 
-An instrument sees nothing but these. They hold numbers, strings and tuples, never a tensor, a node or a frame, so a view can
-keep a document for ever without keeping anything alive. The TypeScript types in ``widgets/shared/snapshot.ts`` are generated
-from this file (``python -m tensorlab.observe.typescript``) and a test keeps the two equal.
+An instrument sees nothing but these. They hold numbers, strings and tuples, never a tensor, a node or a frame, so a
+view can keep a document for ever without keeping anything alive. The TypeScript types in
+``widgets/shared/snapshot.ts`` are generated from this file (``python -m tensorlab.observe.typescript``) and a test
+keeps the two equal.
 
-A graph is written in columns: node ``i`` is entry ``i`` of every column of ``NodeColumns``. The same columns travel as JSON in
-a notebook file and as one binary buffer over a live connection. Strings are stored once, in ``Graph.strings``; a column that
-holds text holds indexes into it, and ``-1`` where there is none.
+A graph is written in columns: node ``i`` is entry ``i`` of every column of ``NodeColumns``. The same columns travel
+as JSON in a notebook file and as one binary buffer over a live connection. Strings are stored once, in
+``Graph.strings``; a column that holds text holds indexes into it, and ``-1`` where there is none.
 """
 
 from __future__ import annotations
@@ -94,8 +95,8 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class ArrayPreview:
-    """A bounded look at an array: at most 8 x 16 values, 64 bins, one line of statistics. Non-finite values are ``None``
-    in ``grid`` and named in ``marks`` ("nan", "inf", "-inf", or "" for a finite one)."""
+    """A bounded look at an array: at most 8 x 16 values, 64 bins, one line of statistics. Non-finite values are
+    ``None`` in ``grid`` and named in ``marks`` ("nan", "inf", "-inf", or "" for a finite one)."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -190,8 +191,9 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a step changed, in columns: node ids with their new state and the norm of the gradient that waits there (``None``
-    where there is none), and edges (positions in ``Graph.edges``) with the norm of the gradient that moved along them."""
+    """What a step changed, in columns: node ids with their new state and the norm of the gradient that waits there
+    (``None`` where there is none), and edges (positions in ``Graph.edges``) with the norm of the gradient that moved
+    along them."""
 
     node: tuple[int, ...]
     state: tuple[int, ...]

@@ -1,7 +1,7 @@
 """Writes the TypeScript types of the documents in ``schema.py``.
 
-``python -m tensorlab.observe.typescript`` rewrites ``widgets/shared/snapshot.ts``; a test compares the file with what this
-module generates, so the two sides cannot drift apart.
+``python -m tensorlab.observe.typescript`` rewrites ``widgets/shared/snapshot.ts``; a test compares the file with what
+this module generates, so the two sides cannot drift apart.
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ def _type(hint: Any) -> str:
         return f"readonly ({item})[]" if " " in item else f"readonly {item}[]"
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return hint.__name__
-    raise TypeError(f"no TypeScript type is known for {hint!r}: documents hold numbers, text, tuples and other documents")
+    raise TypeError(
+        f"no TypeScript type is known for {hint!r}: documents hold numbers, text, tuples and other documents"
+    )
 
 
 _SIMPLE: dict[Any, str] = {int: "number", float: "number", str: "string", bool: "boolean", type(None): "null"}
