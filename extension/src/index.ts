@@ -1,0 +1,6 @@
+import mime from './plugins/mime';
+import palette from './plugins/palette';
+
+import '../style/base.css';
+
+export default [mime, palette];
