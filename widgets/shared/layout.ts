@@ -1,0 +1,328 @@
+// Where everything stands: step B of layout.md, the same numbers as tensorlab/display/layout.py.
+import { enclose, moveToMargin, placeX, placeY, pointsOf, spansOf } from './place';
+import { badgeText, foldLines, holds, linesOf, shownAs, type Outline } from './outline';
+
+export const BOX = 44;
+export const WITH_BADGES = 54;
+const MOST_BADGES = 3;
+const LONG = 8;
+const LARGE = 5000;
+
+export interface Box {
+  /** A node's position, or -1 for a folded part. */
+  readonly node: number;
+  readonly fold: number;
+  readonly home: number;
+  readonly title: string;
+  readonly subtitle: string;
+  readonly badges: Badge[];
+  x: number;
+  y: number;
+  w: number;
+  layer: number;
+}
+
+export interface Badge {
+  /** The parameter's position, or -1 for "and more". */
+  readonly node: number;
+  readonly text: string;
+  readonly w: number;
+  x: number;
+  y: number;
+}
+
+export interface Edge {
+  readonly a: number;
+  readonly b: number;
+  /** Positions in the document's edges. */
+  readonly members: number[];
+  /** A long edge: only its two ends are drawn. */
+  stub: boolean;
+  /** The items that stand for it in the layers it passes. */
+  dummies: number[];
+}
+
+export interface Enclosure {
+  readonly fold: number;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  clean: boolean;
+}
+
+export interface Layout {
+  readonly width: number;
+  readonly height: number;
+  readonly boxes: readonly Box[];
+  readonly edges: readonly Edge[];
+  readonly enclosures: readonly Enclosure[];
+  /** Per node: the box it is drawn in, or -1 for a badge. */
+  readonly boxOf: Int32Array;
+  /** x, y, x, y, ... from the producer down to the consumer. */
+  pointsOf(edge: Edge): readonly number[];
+}
+
+/** Per item: its neighbours are `list[start[item]] .. list[start[item + 1] - 1]`. */
+export interface Links {
+  readonly start: Int32Array;
+  readonly list: Int32Array;
+}
+
+/** Things that stand in layers: the boxes, then one dummy for each layer an edge passes. */
+export interface Items {
+  readonly width: number[];
+  readonly home: number[];
+  readonly layers: number[][];
+  readonly above: Links;
+  readonly below: Links;
+  readonly index: Float64Array;
+  readonly x: Float64Array;
+  readonly isSource: Uint8Array;
+  /** The first dummy. */
+  readonly boxes: number;
+}
+
+export function layoutOf(outline: Outline, folded: ReadonlySet<number>): Layout {
+  const boxOf = new Int32Array(outline.home.length).fill(-1);
+  const boxes = makeBoxes(outline, folded, boxOf);
+  const edges = makeEdges(outline, boxes, boxOf);
+  for (const box of boxes) measure(box);
+  const items = makeItems(outline, boxes, edges);
+  const paths = foldPaths(outline);
+  orderLayers(items, paths);
+  placeX(items, paths);
+  for (let b = 0; b < boxes.length; b++) boxes[b].x = Math.floor(items.x[b] - boxes[b].w / 2 + 0.5);
+  const spans = spansOf(outline, folded, boxes);
+  const rows = placeY(outline, boxes, items, spans);
+  const enclosures = enclose(outline, boxes, items, spans);
+  const size = moveToMargin(boxes, enclosures, items, rows);
+  const known = new Map<Edge, readonly number[]>();
+  const points = (edge: Edge) => {
+    let found = known.get(edge);
+    if (!found) known.set(edge, (found = pointsOf(edge, boxes, items, rows)));
+    return found;
+  };
+  return { ...size, boxes, edges, enclosures, boxOf, pointsOf: points };
+}
+
+/** B.1: boxes, numbered by the last position they hold. */
+function makeBoxes(outline: Outline, folded: ReadonlySet<number>, boxOf: Int32Array): Box[] {
+  const { folds, home, isBadge } = outline;
+  const top = shownAs(folds, folded);
+  const boxOfFold = new Int32Array(folds.length).fill(-1);
+  const boxes: Box[] = [];
+  for (let i = home.length - 1; i >= 0; i--) {
+    if (isBadge[i]) continue;
+    const fold = home[i] < 0 ? -1 : top[home[i]];
+    if (fold >= 0 && boxOfFold[fold] >= 0) continue;
+    if (fold >= 0) boxOfFold[fold] = boxes.length;
+    const lines = fold >= 0 ? foldLines(outline, folds[fold]) : linesOf(outline, i);
+    const where = fold >= 0 ? folds[fold].parent : home[i];
+    boxes.push({
+      node: fold >= 0 ? -1 : i,
+      fold,
+      home: where,
+      ...lines,
+      badges: [],
+      x: 0,
+      y: 0,
+      w: 0,
+      layer: 0,
+    });
+    if (fold < 0) boxOf[i] = boxes.length - 1;
+  }
+  boxes.reverse();
+  for (let i = 0; i < home.length; i++) {
+    if (isBadge[i]) continue;
+    const fold = home[i] < 0 ? -1 : top[home[i]];
+    boxOf[i] = boxes.length - 1 - (fold >= 0 ? boxOfFold[fold] : boxOf[i]);
+  }
+  return boxes;
+}
+
+/** B.2: one edge for each pair of boxes; parameters become badges. */
+function makeEdges({ graph, isBadge }: Outline, boxes: readonly Box[], boxOf: Int32Array): Edge[] {
+  const edges: Edge[] = [];
+  const known = new Map<number, Edge>();
+  const { source, target } = graph.edges;
+  for (let e = 0; e < source.length; e++) {
+    const a = boxOf[source[e]];
+    const b = boxOf[target[e]];
+    if (b < 0) continue;
+    if (isBadge[source[e]]) {
+      const { fold, badges } = boxes[b];
+      if (fold < 0 && !badges.some(badge => badge.node === source[e])) badges.push(badgeOf(graph, source[e]));
+    } else if (a !== b) {
+      const pair = a * boxes.length + b;
+      const edge = known.get(pair);
+      if (edge) edge.members.push(e);
+      else {
+        const made = { a, b, members: [e], stub: false, dummies: [] };
+        known.set(pair, made);
+        edges.push(made);
+      }
+    }
+  }
+  return edges;
+}
+
+function badgeOf(graph: Outline['graph'], node: number, text = badgeText(graph, node)): Badge {
+  return { node, text, w: 10 + 7 * lengthOf(text), x: 0, y: 0 };
+}
+
+/** Length in code points, as Python counts. */
+function lengthOf(text: string): number {
+  let length = text.length;
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) length--;
+  return length;
+}
+
+/** B.3 */
+function measure(box: Box): void {
+  if (box.badges.length > MOST_BADGES) {
+    const text = `+${box.badges.length - MOST_BADGES + 1}`;
+    box.badges.splice(MOST_BADGES - 1, Infinity, { node: -1, text, w: 10 + 7 * text.length, x: 0, y: 0 });
+  }
+  const badges = box.badges.reduce((total, badge) => total + badge.w + 6, 14);
+  const title = 44 + Math.floor((17 * lengthOf(box.title)) / 2);
+  const wanted = Math.max(title, 28 + 7 * lengthOf(box.subtitle), box.badges.length ? badges : 0);
+  box.w = Math.min(264, Math.max(120, Math.ceil(wanted / 24) * 24));
+}
+
+/** The height of a box with what hangs on it. */
+export const heightOf = (box: Box) => (box.badges.length ? WITH_BADGES : BOX);
+
+/** B.4: boxes below their producers; those without stand right above their first consumer. */
+function makeLayers(boxes: readonly Box[], edges: readonly Edge[]): Uint8Array {
+  const from = Int32Array.from(edges, edge => edge.a);
+  const outgoing = linksOf(
+    boxes.length,
+    from,
+    Int32Array.from(edges, edge => edge.b),
+  );
+  const isSource = new Uint8Array(boxes.length).fill(1);
+  for (const { b } of edges) isSource[b] = 0;
+  const { start, list } = outgoing;
+  for (let a = 0; a < boxes.length; a++)
+    for (let k = start[a]; k < start[a + 1]; k++)
+      if (a < list[k]) boxes[list[k]].layer = Math.max(boxes[list[k]].layer, boxes[a].layer + 1);
+  for (let a = 0; a < boxes.length; a++) {
+    if (!isSource[a] || start[a] === start[a + 1]) continue;
+    let nearest = Infinity;
+    for (let k = start[a]; k < start[a + 1]; k++) nearest = Math.min(nearest, boxes[list[k]].layer);
+    boxes[a].layer = Math.max(0, nearest - 1);
+  }
+  return isSource;
+}
+
+function linksOf(items: number, from: ArrayLike<number>, to: ArrayLike<number>): Links {
+  const start = new Int32Array(items + 1);
+  for (let i = 0; i < from.length; i++) start[from[i] + 1]++;
+  for (let i = 0; i < items; i++) start[i + 1] += start[i];
+  const next = start.slice();
+  const list = new Int32Array(from.length);
+  for (let i = 0; i < from.length; i++) list[next[from[i]]++] = to[i];
+  return { start, list };
+}
+
+/** B.5 */
+function makeItems({ folds }: Outline, boxes: readonly Box[], edges: readonly Edge[]): Items {
+  const sources = makeLayers(boxes, edges);
+  const count = 1 + boxes.reduce((most, box) => Math.max(most, box.layer), 0);
+  const layers: number[][] = Array.from({ length: count }, () => []);
+  boxes.forEach((box, b) => layers[box.layer].push(b));
+  const width = boxes.map(box => box.w);
+  const home = boxes.map(box => box.home);
+  const upper: number[] = [];
+  const lower: number[] = [];
+  for (const edge of edges) {
+    const from = boxes[edge.a];
+    const to = boxes[edge.b];
+    const span = to.layer - from.layer;
+    edge.stub = span > LONG || span < 1;
+    if (edge.stub) continue;
+    upper.push(edge.a);
+    for (let layer = from.layer + 1; layer < to.layer; layer++) {
+      const item = width.push(8) - 1;
+      home.push(commonFold(folds, from.home, to.home));
+      layers[layer].push(item);
+      edge.dummies.push(item);
+      lower.push(item);
+      upper.push(item);
+    }
+    lower.push(edge.b);
+  }
+  const index = new Float64Array(width.length);
+  for (const layer of layers) layer.forEach((item, i) => (index[item] = i));
+  const isSource = new Uint8Array(width.length);
+  isSource.set(sources);
+  const above = linksOf(width.length, lower, upper);
+  const below = linksOf(width.length, upper, lower);
+  const x = new Float64Array(width.length);
+  return { width, home, layers, above, below, index, x, isSource, boxes: boxes.length };
+}
+
+function commonFold(folds: Outline['folds'], a: number, b: number): number {
+  while (a >= 0 && !holds(folds, a, b)) a = folds[a].parent;
+  return a;
+}
+
+/** Per fold: the folds from the outermost down to itself. */
+function foldPaths({ folds }: Outline): number[][] {
+  return folds.map(fold => {
+    const path = [];
+    for (let f = fold.id; f >= 0; f = folds[f].parent) path.push(f);
+    return path.reverse();
+  });
+}
+
+/** B.6: neighbours' mean places, parts of one fold kept together. */
+function orderLayers(items: Items, paths: readonly number[][]): void {
+  const { layers, above, below, index, home, width } = items;
+  const bary = new Float64Array(width.length);
+  const sortLayer = (layer: number[], { start, list }: Links) => {
+    let sorted = true;
+    let alike = true;
+    for (let i = 0; i < layer.length; i++) {
+      const item = layer[i];
+      let total = 0;
+      for (let k = start[item]; k < start[item + 1]; k++) total += index[list[k]];
+      const near = start[item + 1] - start[item];
+      bary[item] = near ? total / near : index[item];
+      sorted &&= i === 0 || bary[layer[i - 1]] <= bary[item];
+      alike &&= home[item] === home[layer[0]];
+    }
+    if (alike && sorted) return;
+    if (alike) layer.sort((p, q) => bary[p] - bary[q] || index[p] - index[q]);
+    else sortByFolds(layer, items, paths, bary);
+    for (let i = 0; i < layer.length; i++) index[layer[i]] = i;
+  };
+  for (let sweep = width.length <= LARGE ? 4 : 2; sweep > 0; sweep--) {
+    for (let l = 1; l < layers.length; l++) sortLayer(layers[l], above);
+    for (let l = layers.length - 2; l >= 0; l--) sortLayer(layers[l], below);
+  }
+}
+
+function sortByFolds(layer: number[], items: Items, paths: readonly number[][], bary: Float64Array): void {
+  const means = new Map<number, { total: number; count: number }>();
+  const pathOf = (item: number) => paths[items.home[item]] ?? [];
+  for (const item of layer)
+    for (const fold of pathOf(item)) {
+      const mean = means.get(fold) ?? { total: 0, count: 0 };
+      means.set(fold, { total: mean.total + bary[item], count: mean.count + 1 });
+    }
+  const keys = new Map<number, number[]>();
+  for (const item of layer) {
+    const key: number[] = [];
+    for (const fold of pathOf(item)) key.push(means.get(fold)!.total / means.get(fold)!.count, fold);
+    keys.set(item, [...key, bary[item], paths.length + items.index[item]]);
+  }
+  layer.sort((p, q) => {
+    const a = keys.get(p)!;
+    const b = keys.get(q)!;
+    let k = 0;
+    while (k < a.length && k < b.length && a[k] === b[k]) k++;
+    return a[k] - b[k];
+  });
+}

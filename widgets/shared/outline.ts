@@ -1,0 +1,290 @@
+// What of a graph can be folded: modules, and parts that repeat. Step A of layout.md; depends on the document only.
+import type { Graph } from './snapshot';
+
+const BADGE_CONSUMERS = 3;
+const LONGEST_PERIOD = 64;
+const FEWEST_TIMES = 3;
+const FEWEST_OPS = 16;
+const ROUNDS = 3;
+
+/** A part that can be drawn as one box. `group` is an index into `Graph.groups`, or -1 for a repeat (then `times` counts). */
+export interface Fold {
+  readonly id: number;
+  readonly group: number;
+  readonly times: number;
+  /** How many items one of the times holds, and the first of them (a node's position, or `-1 - id` of a fold). */
+  readonly period: number;
+  readonly first: number;
+  parent: number;
+  ops: number;
+}
+
+export interface Outline {
+  readonly graph: Graph;
+  readonly folds: readonly Fold[];
+  /** Per group: its dotted path, `"hidden.0"`. */
+  readonly paths: readonly string[];
+  /** Per node: the fold it stands in, or -1. */
+  readonly home: Int32Array;
+  readonly isSource: Uint8Array;
+  readonly isBadge: Uint8Array;
+}
+
+/** An item of a fold: a node is its position, a fold is `-1 - id`. */
+type Items = number[];
+
+export function outlineOf(graph: Graph): Outline {
+  const n = graph.nodes.id.length;
+  const { isSource, isBadge } = sourcesAndBadges(graph);
+  const home = new Int32Array(n).fill(-1);
+  const folds: Fold[] = [];
+  const items: Items[] = [];
+  const rootItems = moduleFolds(graph, isSource, home, folds, items);
+  repeatFolds(graph, home, folds, items, rootItems);
+  const paths = graph.groups.map((_, g) => pathOf(graph, g));
+  const outline = { graph, folds, paths, home, isSource, isBadge };
+  settleSources(outline);
+  return outline;
+}
+
+function sourcesAndBadges(graph: Graph): { isSource: Uint8Array; isBadge: Uint8Array } {
+  const n = graph.nodes.id.length;
+  const isSource = new Uint8Array(n).fill(1);
+  const isBadge = new Uint8Array(n);
+  const consumers = new Int32Array(n);
+  const { source, target } = graph.edges;
+  for (let e = 0; e < source.length; e++) {
+    isSource[target[e]] = 0;
+    consumers[source[e]]++;
+  }
+  for (let i = 0; i < n; i++) {
+    const kind = graph.nodes.kind[i];
+    const few = kind === 1 ? 0 : BADGE_CONSUMERS;
+    isBadge[i] = isSource[i] && kind >= 1 && kind <= 3 && consumers[i] > few ? 1 : 0;
+  }
+  return { isSource, isBadge };
+}
+
+function moduleFolds(
+  graph: Graph,
+  isSource: Uint8Array,
+  home: Int32Array,
+  folds: Fold[],
+  items: Items[],
+): Items {
+  const paths = graph.groups.map((_, g) => {
+    const path = [];
+    for (let at = g; at >= 0; at = graph.groups[at].parent) path.push(at);
+    return path.reverse();
+  });
+  const rootItems: Items = [];
+  const open: Fold[] = [];
+  for (let i = 0; i < home.length; i++) {
+    if (isSource[i]) continue;
+    const path = graph.nodes.group[i] < 0 ? [] : paths[graph.nodes.group[i]];
+    while (open.length > path.length || open.some((fold, d) => fold.group !== path[d])) open.pop();
+    while (open.length < path.length) {
+      const group = path[open.length];
+      const parent = open.length ? open[open.length - 1].id : -1;
+      const fold: Fold = { id: folds.length, group, times: 1, period: 1, first: i, parent, ops: 0 };
+      (parent < 0 ? rootItems : items[parent]).push(-1 - fold.id);
+      folds.push(fold);
+      items.push([]);
+      open.push(fold);
+    }
+    home[i] = open.length ? open[open.length - 1].id : -1;
+    (home[i] < 0 ? rootItems : items[home[i]]).push(i);
+    for (const fold of open) fold.ops++;
+  }
+  return rootItems;
+}
+
+function repeatFolds(graph: Graph, home: Int32Array, folds: Fold[], items: Items[], rootItems: Items): void {
+  const { name, shape, dtype } = graph.nodes;
+  const numbers = new Map<string, number>();
+  const signatures: number[] = [];
+  const intern = (key: string) => {
+    let number = numbers.get(key);
+    if (number === undefined) numbers.set(key, (number = numbers.size));
+    return number;
+  };
+  const signature = (item: number) =>
+    item < 0 ? signatures[-1 - item] : intern(`${name[item]},${shape[item]},${dtype[item]}`);
+  const opsIn = (item: number) => (item < 0 ? folds[-1 - item].ops : 1);
+
+  const makeRepeat = (part: Items, period: number, sig: readonly number[], parent: number): number => {
+    const id = folds.length;
+    const times = part.length / period;
+    const ops = part.reduce((sum, item) => sum + opsIn(item), 0);
+    folds.push({ id, group: -1, times, period, first: part[0], parent, ops });
+    items.push(part);
+    signatures[id] = intern(`r${times}:${sig.slice(0, period).join()}`);
+    for (const item of part) {
+      if (item < 0) folds[-1 - item].parent = id;
+      else home[item] = id;
+    }
+    return -1 - id;
+  };
+
+  const findRepeats = (list: Items, parent: number): Items => {
+    let current = list;
+    for (let round = 0; round < ROUNDS; round++) {
+      const sig = current.map(signature);
+      const next: Items = [];
+      for (let i = 0; i < current.length;) {
+        const [period, times] = repeatAt(sig, i, (from, to) => sum(current, from, to, opsIn));
+        const end = i + Math.max(1, period * times);
+        next.push(times ? makeRepeat(current.slice(i, end), period, sig.slice(i, end), parent) : current[i]);
+        i = end;
+      }
+      if (next.length === current.length) break;
+      current = next;
+    }
+    return current;
+  };
+
+  for (let f = folds.length - 1; f >= 0; f--) {
+    items[f] = findRepeats(items[f], f);
+    signatures[f] = intern(`${graph.groups[folds[f].group].type}:${items[f].map(signature).join()}`);
+  }
+  findRepeats(rootItems, -1);
+}
+
+function sum(list: Items, from: number, to: number, value: (item: number) => number): number {
+  let total = 0;
+  for (let i = from; i < to; i++) total += value(list[i]);
+  return total;
+}
+
+/** The smallest period of a repeat that starts at `i`, and how often it comes; `[0, 0]` when nothing repeats enough. */
+function repeatAt(
+  sig: readonly number[],
+  i: number,
+  ops: (from: number, to: number) => number,
+): [number, number] {
+  const m = sig.length;
+  const longest = Math.min(LONGEST_PERIOD, Math.floor((m - i) / FEWEST_TIMES));
+  for (let p = 1; p <= longest; p++) {
+    let k = i;
+    while (k + p < m && sig[k] === sig[k + p]) k++;
+    const times = Math.floor((k - i) / p) + 1;
+    if (times >= FEWEST_TIMES && times * ops(i, i + p) >= FEWEST_OPS) return [p, times];
+  }
+  return [0, 0];
+}
+
+/** A source lives in the innermost repeat that holds all its consumers. */
+function settleSources({ graph, folds, home, isSource }: Outline): void {
+  const repeatFrom = (fold: number) => {
+    while (fold >= 0 && folds[fold].group >= 0) fold = folds[fold].parent;
+    return fold;
+  };
+  const seen = new Uint8Array(home.length);
+  const { source, target } = graph.edges;
+  for (let e = 0; e < source.length; e++) {
+    const s = source[e];
+    if (!isSource[s] || isSource[target[e]]) continue;
+    if (!seen[s]) {
+      seen[s] = 1;
+      home[s] = repeatFrom(home[target[e]]);
+    }
+    while (home[s] >= 0 && !holds(folds, home[s], home[target[e]]))
+      home[s] = repeatFrom(folds[home[s]].parent);
+  }
+}
+
+/** Whether `inner` is `outer` or stands somewhere in it. */
+export function holds(folds: readonly Fold[], outer: number, inner: number): boolean {
+  while (inner >= 0 && inner !== outer) inner = folds[inner].parent;
+  return inner === outer;
+}
+
+function pathOf(graph: Graph, group: number): string {
+  let path = '';
+  const chain = [];
+  for (let g = group; g >= 0; g = graph.groups[g].parent) chain.push(graph.groups[g].name);
+  for (const name of chain.reverse()) {
+    if (name === '') continue;
+    path = path === '' || name.startsWith(`${path}.`) ? name : `${path}.${name}`;
+  }
+  return path;
+}
+
+/** The two lines of the box of a node. */
+export function linesOf(outline: Outline, node: number): { title: string; subtitle: string } {
+  const { strings, nodes } = outline.graph;
+  const text = (index: number) => (index < 0 ? '' : (strings[index] ?? ''));
+  const label = text(nodes.label[node]);
+  const name = text(nodes.name[node]);
+  const dtype = text(nodes.dtype[node]);
+  const shape = text(nodes.shape[node]) + (dtype === 'float32' || !dtype ? '' : ` ${dtype}`);
+  if (outline.isSource[node])
+    return { title: label || name, subtitle: shape + (nodes.flags[node] & 1 ? ' · no grad' : '') };
+  const where = label || (outline.paths[nodes.group[node]] ?? '');
+  return { title: name, subtitle: shape + (where && ` · ${where}`) };
+}
+
+/** The two lines of the box of a folded part. */
+export function foldLines({ graph, folds, paths }: Outline, { group, times, period, first, ops }: Fold) {
+  const { strings, nodes } = graph;
+  if (group >= 0) {
+    const { type } = graph.groups[group];
+    return { title: paths[group] || type, subtitle: `${type} · ${ops} nodes` };
+  }
+  if (period === 1 && first >= 0)
+    return { title: `×${times} ${strings[nodes.name[first]]}`, subtitle: strings[nodes.shape[first]] ?? '' };
+  const inside = first < 0 ? folds[-1 - first].group : -1;
+  const what = period === 1 && inside >= 0 ? graph.groups[inside].type : 'steps';
+  return { title: `×${times} ${what}`, subtitle: `${ops / times} nodes each` };
+}
+
+/** What a parameter's badge says: `W 10×64`. */
+export function badgeText(graph: Graph, node: number): string {
+  const { strings, nodes } = graph;
+  const label = nodes.label[node] < 0 ? '' : strings[nodes.label[node]];
+  const last = label.slice(label.lastIndexOf('.') + 1);
+  const short = last === 'weight' ? 'W' : last === 'bias' ? 'b' : last || strings[nodes.name[node]];
+  const shape = nodes.shape[node] < 0 ? '' : strings[nodes.shape[node]];
+  return `${short} ${shape.replace(/^\[|\]$/g, '').replaceAll(', ', '×')}`.trim();
+}
+
+/** How deep a fold stands: the number of folds around it. */
+export function depthOf(folds: readonly Fold[], fold: number): number {
+  let depth = 0;
+  for (let f = folds[fold].parent; f >= 0; f = folds[f].parent) depth++;
+  return depth;
+}
+
+/** The outermost folded fold at or above each fold, or -1. */
+export function shownAs(folds: readonly Fold[], folded: ReadonlySet<number>): Int32Array {
+  const top = new Int32Array(folds.length).fill(-1);
+  for (const { id } of folds) for (let f = id; f >= 0; f = folds[f].parent) if (folded.has(f)) top[id] = f;
+  return top;
+}
+
+function countBoxes({ folds, home, isBadge }: Outline, folded: ReadonlySet<number>): number {
+  const top = shownAs(folds, folded);
+  const boxes = new Set<number>();
+  let alone = 0;
+  for (let i = 0; i < home.length; i++) {
+    if (isBadge[i]) continue;
+    const fold = home[i] < 0 ? -1 : top[home[i]];
+    if (fold < 0) alone++;
+    else boxes.add(fold);
+  }
+  return alone + boxes.size;
+}
+
+/** The folds that are closed when a graph is first shown: none if it is small, else repeats, then the deepest modules. */
+export function defaultFolds(outline: Outline, limit = 240): Set<number> {
+  const { folds } = outline;
+  const folded = new Set<number>();
+  if (countBoxes(outline, folded) <= limit) return folded;
+  for (const fold of folds) if (fold.group < 0) folded.add(fold.id);
+  const depths = folds.map(fold => depthOf(folds, fold.id));
+  for (let depth = depths.reduce((a, b) => Math.max(a, b), 0); depth >= 0; depth--) {
+    if (countBoxes(outline, folded) <= limit) break;
+    for (const fold of folds) if (fold.group >= 0 && depths[fold.id] === depth) folded.add(fold.id);
+  }
+  return folded;
+}
