@@ -1,0 +1,393 @@
+"""A graph as one self-contained SVG: the static face of the live picture, drawn in Python.
+
+The picture shows with no kernel, no script and no network. It carries its own surface and both palettes, so it is
+legible on a page of either colour; class names share the prefix ``tl-`` because a page may hold many of them.
+Everything that a person named is text, escaped, and cut where it does not fit with the whole of it in a tooltip.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from html import escape
+from math import ceil
+
+from tensorlab.display.layout import BADGE_HEIGHT, BADGE_TOP, HEIGHT, Box, Edge, Enclosure, Picture, layout
+from tensorlab.display.outline import Outline
+from tensorlab.observe.schema import FLAGS, KINDS, STATES, Graph
+
+#: Boxes past this number are folded, and cut when folding is not enough.
+MOST_BOXES, FEWEST_BOXES = 72, 8
+#: A picture larger than this is folded further: it would not be read in a notebook.
+WIDEST, TALLEST = 1280, 1800
+LEAST_WIDTH, HEAD, PADDING, LINE = 480, 40, 16, 18
+
+_LIGHT = (
+    "--ink:#1b1f24;--muted:#5b6570;--line:#d5dae0;--edge:#97a1ac;--surface:#fff;--raised:#f6f8fa;--accent:#0072b2;--accent-soft:#dcedf8;"
+    "--waiting:#b06f00;--waiting-soft:#fdf0d8;--done:#00805d;--done-soft:#dff3ec;--warn:#c04a00;--warn-soft:#fde7da"
+)
+_DARK = (
+    "--ink:#e6e9ed;--muted:#9aa5b1;--line:#3a424b;--edge:#66717c;--surface:#16191d;--raised:#1e2328;--accent:#56b4e9;--accent-soft:#17354a;"
+    "--waiting:#f0b64a;--waiting-soft:#3d2f12;--done:#4cc9a4;--done-soft:#143a30;--warn:#ff8f57;--warn-soft:#472312"
+)
+_UI = "system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif"
+_CODE = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+
+STYLE = f"""<style>.tl-svg{{{_LIGHT};font:13px {_UI};max-width:100%;height:auto}}
+@media(prefers-color-scheme:dark){{.tl-svg{{{_DARK}}}}}
+.tl-svg text{{fill:var(--ink)}}.tl-svg .q{{fill:var(--muted);font:11px {_CODE}}}.tl-svg
+.m{{fill:var(--muted);font-size:12px}} .tl-svg .h{{paint-order:stroke;stroke:var(--surface);stroke-width:5px}}.tl-svg
+.t{{font-weight:600}}.tl-svg .c{{font:13px {_CODE}}}.tl-svg .s{{font-size:12px}}
+.tl-card{{fill:var(--surface);stroke:var(--line)}}.tl-bar{{fill:var(--raised)}}.tl-rule{{stroke:var(--line);fill:none}}
+.tl-box{{fill:var(--surface);stroke:var(--line)}}.tl-root{{stroke:var(--ink);stroke-width:1.5}}.tl-leaf{{fill:var(--raised)}}
+.tl-fold{{fill:var(--raised)}}.tl-back{{fill:var(--surface);stroke:var(--line)}}
+.tl-off{{fill:none;stroke:var(--muted);stroke-dasharray:1.5 2.5}}
+.tl-waiting{{fill:var(--waiting-soft);stroke:var(--waiting);stroke-width:1.5;stroke-dasharray:5 3}}
+.tl-current{{fill:var(--accent-soft);stroke:var(--accent);stroke-width:2.5}}
+.tl-done{{fill:var(--done-soft);stroke:var(--done);stroke-width:1.5}}
+.tl-bad{{fill:var(--warn-soft);stroke:var(--warn);stroke-width:1.5}}
+.tl-badge{{fill:var(--raised);stroke:var(--line)}}.tl-frame{{fill:none;stroke:var(--muted);stroke-dasharray:2 3}}
+.tl-line{{fill:none;stroke:var(--edge);stroke-width:1.25}}.tl-head{{fill:var(--edge);stroke:none}}.tl-stub{{fill:var(--surface);stroke:var(--edge)}}
+.tl-mark{{fill:none;stroke:var(--done);stroke-width:2;stroke-linecap:round;stroke-linejoin:round}}
+.tl-mark.w{{stroke:var(--waiting);stroke-width:1.5}}.tl-mark.b{{stroke:var(--warn)}}.tl-go{{fill:var(--accent)}}.tl-clock{{fill:var(--waiting)}}</style>"""
+
+
+def svg(graph: Graph, folded: frozenset[int] | None = None, limit: int = MOST_BOXES) -> str:
+    """The picture of a graph document with at most ``limit`` boxes, fewer where it would outgrow a page.
+
+    ``folded`` are the folds to close (see :class:`Outline`); by default modules and repeats are folded until the
+    picture fits, and when that is not enough the part nearest to the result is drawn. What is missing is said under
+    the picture.
+    """
+    drawing = _drawing(graph, folded, limit)
+    while not drawing.fits() and limit > FEWEST_BOXES:
+        limit //= 2
+        drawing = _drawing(graph, folded, limit)
+    return drawing.text()
+
+
+def _drawing(graph: Graph, folded: frozenset[int] | None, limit: int) -> _Drawing:
+    outline = Outline(graph)
+    closed = outline.default_folds(limit) if folded is None else folded
+    left_out = 0
+    if outline.drawn(closed) > limit:
+        graph, left_out = _last(graph, outline, closed, limit)
+        outline = Outline(graph)
+        closed = outline.default_folds(limit)
+    picture = layout(outline, closed)
+    return _Drawing(outline, closed, picture, _sentence(graph, outline, closed, left_out), graph.hidden + left_out)
+
+
+def _sentence(graph: Graph, outline: Outline, folded: frozenset[int], left_out: int) -> str:
+    said = [graph.sentence] if graph.sentence else []
+    hidden = graph.hidden + left_out
+    if hidden:
+        said.append(f"{hidden:,} nodes further from {graph.title or 'the result'} are not drawn.")
+    if folded:
+        repeats = sum(outline.folds[fold].is_repeat for fold in folded)
+        kinds = ["repeats"] * bool(repeats) + ["modules"] * (repeats < len(folded))
+        said.append(f"{' and '.join(kinds).capitalize()} are folded.")
+    if hidden or folded:
+        said.append("The live view opens them all.")
+    return " ".join(said)
+
+
+def _last(graph: Graph, outline: Outline, folded: frozenset[int], limit: int) -> tuple[Graph, int]:
+    """The part of a graph nearest to its result that draws as ``limit`` boxes, and how many nodes that leaves out."""
+    boxes: set[int] = set()
+    start = outline.count
+    while start:
+        if not outline.is_badge[start - 1]:
+            box = outline.box_of(start - 1, folded)
+            if box not in boxes and len(boxes) == limit:
+                break
+            boxes.add(box)
+        start -= 1
+    return part_of(graph, start), start
+
+
+def part_of(graph: Graph, start: int) -> Graph:
+    """The document without its first ``start`` nodes, except the parameters that later ones use."""
+    kept = [at for at in range(start) if graph.nodes.kind[at] == KINDS.index("parameter")]
+    used = {
+        source
+        for source, target in zip(graph.edges.source, graph.edges.target, strict=True)
+        if target >= start
+    }
+    positions = [at for at in kept if at in used] + list(range(start, len(graph.nodes.id)))
+    place = {old: new for new, old in enumerate(positions)}
+    columns = {
+        field.name: tuple(getattr(graph.nodes, field.name)[at] for at in positions) for field in fields(graph.nodes)
+    }
+    edges = [
+        (place[source], place[target], slot)
+        for source, target, slot in zip(graph.edges.source, graph.edges.target, graph.edges.slot, strict=True)
+        if source in place and target in place
+    ]
+    sources, targets, slots = zip(*edges, strict=True) if edges else ((), (), ())
+    return replace(
+        graph,
+        nodes=replace(graph.nodes, **columns),
+        edges=replace(graph.edges, source=sources, target=targets, slot=slots),
+    )
+
+
+class _Drawing:
+    """Writes the elements of one picture."""
+
+    def __init__(self, outline: Outline, folded: frozenset[int], picture: Picture, sentence: str, missing: int) -> None:
+        self.outline = outline
+        self.graph = outline.graph
+        self.folded = folded
+        self.picture = picture
+        self.sentence = sentence
+        self.missing = missing
+        self.width = max(LEAST_WIDTH, picture.width)
+        self.lines = _wrapped(sentence, int((self.width - 2 * PADDING) / 6.3))
+        self.height = HEAD + picture.height + (len(self.lines) * LINE + 16 if self.lines else 0)
+
+    def fits(self) -> bool:
+        return self.picture.width <= WIDEST and self.picture.height <= TALLEST
+
+    def text(self) -> str:
+        dx = (self.width - self.picture.width) // 2
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-svg" role="img" width="{self.width}"
+            height="{self.height}" ' f'viewBox="0 0 {self.width}
+            {self.height}"><title>{text(self._about())}</title>{STYLE}', self._card(), f'<g transform="translate({dx}
+            {HEAD})">', *map(self._frame, self.picture.enclosures), self._lines(), *map(self._frame_title,
+            self.picture.enclosures), self._arrowheads(), *map(self._box, self.picture.boxes), "</g>", self._foot(),
+            "</svg>",
+        ]
+        return "".join(parts)
+
+    def _about(self) -> str:
+        return f"Computation graph of {self.graph.title}. {self.sentence}".strip()
+
+    def _card(self) -> str:
+        """The frame: what it is, of what, and one quiet fact."""
+        w, h = self.width, self.height
+        title, nodes = cut(self.graph.title, 32), len(self.graph.nodes.id) + self.missing
+        status = f"{nodes:,} node{'s' * (nodes != 1)}"
+        return (
+            f'<rect class="tl-card" x=".5" y=".5" width="{w - 1}" height="{h - 1}" rx="6"/>'
+            f'<path class="tl-bar" d="M1 {HEAD}V7a6 6 0 0 1 6-6H{w - 7}a6 6 0 0 1 6 6V{HEAD}z"/>'
+            f'<path class="tl-rule" d="M0 {HEAD + 0.5}H{w}"/>'
+            f'<text x="{PADDING}" y="25"><tspan class="t">graph</tspan><tspan class="c" dx="10">{text(title)}</tspan>'
+            f'<tspan class="m" dx="10">{status}</tspan></text>'
+        )
+
+    def _foot(self) -> str:
+        top = HEAD + self.picture.height
+        y = top + 23
+        spans = [f'<tspan x="{PADDING}" y="{y + LINE * row}">{text(line)}</tspan>' for row, line in
+        enumerate(self.lines)] w, h = self.width, self.height return (
+            f'<path class="tl-bar" d="M1 {top}V{h - 7}a6 6 0 0 0 6 6H{w - 7}a6 6 0 0 0 6-6V{top}z"/>'
+            f'<path class="tl-rule" d="M0 {top + 0.5}H{w}"/><text class="m">{"".join(spans)}</text>'
+            if spans
+            else ""
+        )
+
+    # ---- enclosures and edges --------------------------------------------------------------------------------------
+
+    def _frame(self, part: Enclosure) -> str:
+        if not part.clean:
+            return ""
+        return f'<rect class="tl-frame" x="{part.x + 0.5}" y="{part.y + 0.5}" width="{part.w}" height="{part.h}" rx="8"/>'
+
+    def _frame_title(self, part: Enclosure) -> str:
+        """The name of a module on its frame, over the lines, which it interrupts."""
+        title, _ = self.outline.titles(~part.fold)
+        fold = self.outline.folds[part.fold]
+        if not fold.is_repeat:
+            kind = self.graph.groups[fold.group].type
+            title = title if title == kind else f"{title} ({kind})"
+        x, y = part.x, part.y
+        return (
+            f'<path class="tl-head" d="M{x + 10} {y + 6}h8l-4 5z"/>'
+            f'<text class="m h" x="{x + 23}" y="{y + 13}">{text(cut(title, max(8, (part.w - 30) // 7)))}</text>'
+        )
+
+    def _lines(self) -> str:
+        """All lines as one path: they differ in nothing but place."""
+        ways, rings = [], []
+        stubs = [edge for edge in self.picture.edges if edge.stub]
+        for number, edge in enumerate(stubs, start=1):
+            (ax, ay), (bx, by), (cx, cy), (_, ey) = edge.points
+            ways.append(f"M{ax} {ay}V{by - 4}M{cx} {cy + 4}V{ey - 3}")
+            rings += [_ring(bx, by, number), _ring(cx, cy, number)]
+        ways += [_way(edge) for edge in self.picture.edges if not edge.stub]
+        line = f'<path class="tl-line" d="{"".join(ways)}"/>' if ways else ""
+        return line + self._open_ends() + "".join(rings)
+
+    def _arrowheads(self) -> str:
+        heads = [_arrow(*edge.points[-1]) for edge in self.picture.edges]
+        return f'<path class="tl-head" d="{"".join(heads)}"/>' if heads else ""
+
+    def _open_ends(self) -> str:
+        """A dotted line into each operation whose inputs are not drawn because the graph was cut there."""
+        if not self.missing:
+            return ""
+        reached = {edge.target for edge in self.picture.edges}
+        ends = [
+            f"M{box.center} {box.y - 18}V{box.y - 2}"
+            for number, box in enumerate(self.picture.boxes)
+            if number not in reached and self._is_operation(box)
+        ]
+        return f'<path class="tl-line" stroke-dasharray="1.5 3" d="{"".join(ends)}"/>' if ends else ""
+
+    def _is_operation(self, box: Box) -> bool:
+        return any(KINDS[self.graph.nodes.kind[at]] in ("operation", "root") for at in box.nodes)
+
+    # ---- boxes -----------------------------------------------------------------------------------------------------
+
+    def _box(self, box: Box) -> str:
+        look, mark = self._look(box)
+        x, y, w = box.x, box.y, box.w
+        shape = f'<rect class="{look}" x="{x + 0.5}" y="{y + 0.5}" width="{w - 1}" height="{HEIGHT - 1}" rx="6"/>'
+        if box.item < 0:
+            shape = f'<path class="tl-back" d="M{x + 6} {y + 0.5}v-4h{w - 12}v4"/>' + shape
+        if look == "tl-box tl-current":
+            shape += f'<path class="tl-go" d="M{x - 9} {y + 16}l8 6l-8 6z"/>'
+        title = cut(box.title, (w - 44) * 2 // 17)
+        quiet = middle_cut(box.subtitle, (w - 28) // 7)
+        whole = self._tooltip(box)
+        return (
+            f"<g><title>{text(whole)}</title>{shape}"
+            f'<text class="t" x="{x + 12}" y="{y + 18}">{text(title)}</text>'
+            f'<text class="q" x="{x + 12}" y="{y + 33}">{text(quiet)}</text>'
+            f"{_mark(mark, x + w - 20, y + 12)}{''.join(self._badge(box, at) for at in range(len(box.badges)))}</g>"
+        )
+
+    def _look(self, box: Box) -> tuple[str, str]:
+        """The class of a box and the mark in its corner: state by border and mark, never by colour alone."""
+        nodes = self.graph.nodes
+        states = {STATES[nodes.state[at]] for at in box.nodes}
+        flags = 0
+        for at in box.nodes:
+            flags |= nodes.flags[at]
+        if flags & FLAGS["nan"]:
+            return "tl-box tl-bad", "nan"
+        for state in ("current", "waiting"):
+            if state in states:
+                return f"tl-box tl-{state}", state
+        if states == {"done"}:
+            return "tl-box tl-done", "done"
+        if states == {"freed"} or (box.item >= 0 and flags & FLAGS["no_grad"]):
+            return "tl-off", ""
+        if box.item < 0:
+            return "tl-box tl-fold", ""
+        kind = KINDS[nodes.kind[box.item]]
+        if kind == "root":
+            return "tl-box tl-root", ""
+        return ("tl-box tl-leaf" if kind in ("leaf", "parameter", "input") else "tl-box"), ""
+
+    def _badge(self, box: Box, number: int) -> str:
+        badge = box.badges[number]
+        y = box.y + BADGE_TOP
+        return (
+            f'<rect class="tl-badge" x="{badge.x + 0.5}" y="{y + 0.5}" width="{badge.width - 1}" height="{BADGE_HEIGHT
+            - 1}" rx="8.5"/>' f'<text class="q" x="{badge.x + 5}" y="{y + 13}">{text(cut(badge.text, 28))}</text>'
+        )
+
+    def _tooltip(self, box: Box) -> str:
+        said = [f"{box.title} {box.subtitle}".strip()]
+        if box.item >= 0:
+            site = self.graph.nodes.site[box.item]
+            if site >= 0:
+                place = self.graph.sites[site]
+                where = f"cell {place.cell}" if place.cell >= 0 else place.file
+                said.append(f"{where}, line {place.line}: {place.code}")
+            if self.graph.nodes.saved_bytes[box.item]:
+                said.append(f"keeps {size(self.graph.nodes.saved_bytes[box.item])} for backward")
+        return "\n".join(said)
+
+
+def _way(edge: Edge) -> str:
+    """A smooth line through the corners of an edge, leaving and arriving vertically."""
+    (x, y), *others = edge.points
+    path = [f"M{x} {y}"]
+    last = len(others) - 1
+    for at, (to_x, to_y) in enumerate(others):
+        end = to_y - 3 if at == last else to_y
+        if to_x == x:
+            path.append(f"V{end}")
+        else:
+            bend = ceil((end - y) / 2)
+            path.append(f"C{x} {y + bend} {to_x} {end - bend} {to_x} {end}")
+        x, y = to_x, to_y
+    return "".join(path)
+
+
+def _arrow(x: int, y: int) -> str:
+    return f"M{x - 4} {y - 8}h8l-4 7z"
+
+
+def _ring(x: int, y: int, number: int) -> str:
+    return (
+        f'<circle class="tl-stub" cx="{x}" cy="{y}" r="7"/>'
+        f'<text class="q" text-anchor="middle" x="{x}" y="{y + 4}">{number}</text>'
+    )
+
+
+def _mark(mark: str, x: int, y: int) -> str:
+    if mark == "done":
+        return f'<path class="tl-mark" d="M{x} {y + 4}l3.5 4l6-8"/>'
+    if mark == "waiting":
+        return (
+            f'<circle class="tl-mark w" cx="{x + 5}" cy="{y + 4}" r="4.5"/>'
+            f'<path class="tl-clock" d="M{x + 5} {y + 4}v-4.5a4.5 4.5 0 0 1 4.5 4.5z"/>'
+        )
+    if mark == "nan":
+        return f'<path class="tl-mark b" d="M{x} {y}l8 8m0-8l-8 8"/>'
+    return ""
+
+
+# ---- words ----------------------------------------------------------------------------------------------------------
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def text(words: str) -> str:
+    """Words as text content: escaped, without characters that XML cannot hold."""
+    return escape(_NOT_XML.sub("\ufffd", words), quote=True)
+
+
+def cut(words: str, most: int) -> str:
+    """``words`` with at most ``most`` characters, an ellipsis at the end when some are missing."""
+    words = " ".join(words.split())
+    return words if len(words) <= most else words[: max(1, most - 1)] + "…"
+
+
+def middle_cut(words: str, most: int) -> str:
+    """The same with the ellipsis in the middle, for words whose end tells most."""
+    words = " ".join(words.split())
+    if len(words) <= most:
+        return words
+    tail = (most - 1) // 2
+    return words[: most - 1 - tail] + "…" + words[len(words) - tail :]
+
+
+def size(count: int) -> str:
+    """Bytes for people: ``4.0 KiB``."""
+    amount = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < 1024 or unit == "GiB":
+            break
+        amount /= 1024
+    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def _wrapped(words: str, most: int) -> list[str]:
+    lines: list[str] = []
+    for word in _broken(words.split(), most):
+        if lines and len(lines[-1]) + 1 + len(word) <= most:
+            lines[-1] += " " + word
+        else:
+            lines.append(word)
+    return lines
+
+
+def _broken(words: Iterable[str], most: int) -> Iterable[str]:
+    return (word[at : at + most] for word in words for at in range(0, len(word), most))
