@@ -407,8 +407,9 @@ def _framed(boxes: list[Box], edges: list[Edge], enclosures: list[Enclosure]) ->
     """Move everything so that the picture begins at the margin."""
     if not boxes:
         return Picture(2 * MARGIN, 2 * MARGIN, [], [], [])
-    dx = MARGIN - min(item.x for item in [*boxes, *enclosures])
-    dy = MARGIN - min(item.y for item in [*boxes, *enclosures])
+    parts: list[Box | Enclosure] = [*boxes, *enclosures]
+    dx = MARGIN - min(part.x for part in parts)
+    dy = MARGIN - min(part.y for part in parts)
     for box in boxes:
         box.x, box.y = box.x + dx, box.y + dy
         for badge in box.badges:
@@ -417,6 +418,6 @@ def _framed(boxes: list[Box], edges: list[Edge], enclosures: list[Enclosure]) ->
         enclosure.x, enclosure.y = enclosure.x + dx, enclosure.y + dy
     for edge in edges:
         edge.points = [(x + dx, y + dy) for x, y in edge.points]
-    width = max(item.x + item.w for item in [*boxes, *enclosures]) + MARGIN
+    width = max(part.x + part.w for part in parts) + MARGIN
     height = max([box.bottom for box in boxes] + [item.y + item.h for item in enclosures]) + MARGIN
     return Picture(width, height, boxes, edges, enclosures)

@@ -15,6 +15,7 @@ from math import ceil
 
 from tensorlab.display.layout import BADGE_HEIGHT, BADGE_TOP, HEIGHT, Box, Edge, Enclosure, Picture, layout
 from tensorlab.display.outline import Outline
+from tensorlab.display.style import SHEET
 from tensorlab.observe.schema import FLAGS, KINDS, STATES, Graph
 
 #: Boxes past this number are folded, and cut when folding is not enough.
@@ -22,35 +23,6 @@ MOST_BOXES, FEWEST_BOXES = 72, 8
 #: A picture larger than this is folded further: it would not be read in a notebook.
 WIDEST, TALLEST = 1280, 1800
 LEAST_WIDTH, HEAD, PADDING, LINE = 480, 40, 16, 18
-
-_LIGHT = (
-    "--ink:#1b1f24;--muted:#5b6570;--line:#d5dae0;--edge:#97a1ac;--surface:#fff;--raised:#f6f8fa;--accent:#0072b2;--accent-soft:#dcedf8;"
-    "--waiting:#b06f00;--waiting-soft:#fdf0d8;--done:#00805d;--done-soft:#dff3ec;--warn:#c04a00;--warn-soft:#fde7da"
-)
-_DARK = (
-    "--ink:#e6e9ed;--muted:#9aa5b1;--line:#3a424b;--edge:#66717c;--surface:#16191d;--raised:#1e2328;--accent:#56b4e9;--accent-soft:#17354a;"
-    "--waiting:#f0b64a;--waiting-soft:#3d2f12;--done:#4cc9a4;--done-soft:#143a30;--warn:#ff8f57;--warn-soft:#472312"
-)
-_UI = "system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif"
-_CODE = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-
-STYLE = f"""<style>.tl-svg{{{_LIGHT};font:13px {_UI};max-width:100%;height:auto}}
-@media(prefers-color-scheme:dark){{.tl-svg{{{_DARK}}}}}
-.tl-svg text{{fill:var(--ink)}}.tl-svg .q{{fill:var(--muted);font:11px {_CODE}}}.tl-svg
-.m{{fill:var(--muted);font-size:12px}} .tl-svg .h{{paint-order:stroke;stroke:var(--surface);stroke-width:5px}}.tl-svg
-.t{{font-weight:600}}.tl-svg .c{{font:13px {_CODE}}}.tl-svg .s{{font-size:12px}}
-.tl-card{{fill:var(--surface);stroke:var(--line)}}.tl-bar{{fill:var(--raised)}}.tl-rule{{stroke:var(--line);fill:none}}
-.tl-box{{fill:var(--surface);stroke:var(--line)}}.tl-root{{stroke:var(--ink);stroke-width:1.5}}.tl-leaf{{fill:var(--raised)}}
-.tl-fold{{fill:var(--raised)}}.tl-back{{fill:var(--surface);stroke:var(--line)}}
-.tl-off{{fill:none;stroke:var(--muted);stroke-dasharray:1.5 2.5}}
-.tl-waiting{{fill:var(--waiting-soft);stroke:var(--waiting);stroke-width:1.5;stroke-dasharray:5 3}}
-.tl-current{{fill:var(--accent-soft);stroke:var(--accent);stroke-width:2.5}}
-.tl-done{{fill:var(--done-soft);stroke:var(--done);stroke-width:1.5}}
-.tl-bad{{fill:var(--warn-soft);stroke:var(--warn);stroke-width:1.5}}
-.tl-badge{{fill:var(--raised);stroke:var(--line)}}.tl-frame{{fill:none;stroke:var(--muted);stroke-dasharray:2 3}}
-.tl-line{{fill:none;stroke:var(--edge);stroke-width:1.25}}.tl-head{{fill:var(--edge);stroke:none}}.tl-stub{{fill:var(--surface);stroke:var(--edge)}}
-.tl-mark{{fill:none;stroke:var(--done);stroke-width:2;stroke-linecap:round;stroke-linejoin:round}}
-.tl-mark.w{{stroke:var(--waiting);stroke-width:1.5}}.tl-mark.b{{stroke:var(--warn)}}.tl-go{{fill:var(--accent)}}.tl-clock{{fill:var(--waiting)}}</style>"""
 
 
 def svg(graph: Graph, folded: frozenset[int] | None = None, limit: int = MOST_BOXES) -> str:
@@ -110,11 +82,7 @@ def _last(graph: Graph, outline: Outline, folded: frozenset[int], limit: int) ->
 def part_of(graph: Graph, start: int) -> Graph:
     """The document without its first ``start`` nodes, except the parameters that later ones use."""
     kept = [at for at in range(start) if graph.nodes.kind[at] == KINDS.index("parameter")]
-    used = {
-        source
-        for source, target in zip(graph.edges.source, graph.edges.target, strict=True)
-        if target >= start
-    }
+    used = {source for source, target in zip(graph.edges.source, graph.edges.target, strict=True) if target >= start}
     positions = [at for at in kept if at in used] + list(range(start, len(graph.nodes.id)))
     place = {old: new for new, old in enumerate(positions)}
     columns = {
@@ -152,12 +120,19 @@ class _Drawing:
 
     def text(self) -> str:
         dx = (self.width - self.picture.width) // 2
+        w, h = self.width, self.height
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-svg" role="img" width="{self.width}"
-            height="{self.height}" ' f'viewBox="0 0 {self.width}
-            {self.height}"><title>{text(self._about())}</title>{STYLE}', self._card(), f'<g transform="translate({dx}
-            {HEAD})">', *map(self._frame, self.picture.enclosures), self._lines(), *map(self._frame_title,
-            self.picture.enclosures), self._arrowheads(), *map(self._box, self.picture.boxes), "</g>", self._foot(),
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-svg" role="img" width="{w}" height="{h}" ',
+            f'viewBox="0 0 {w} {h}"><title>{text(self._about())}</title>{SHEET}',
+            self._card(),
+            f'<g transform="translate({dx} {HEAD})">',
+            *map(self._frame, self.picture.enclosures),
+            self._lines(),
+            *map(self._frame_title, self.picture.enclosures),
+            self._arrowheads(),
+            *map(self._box, self.picture.boxes),
+            "</g>",
+            self._foot(),
             "</svg>",
         ]
         return "".join(parts)
@@ -181,8 +156,11 @@ class _Drawing:
     def _foot(self) -> str:
         top = HEAD + self.picture.height
         y = top + 23
-        spans = [f'<tspan x="{PADDING}" y="{y + LINE * row}">{text(line)}</tspan>' for row, line in
-        enumerate(self.lines)] w, h = self.width, self.height return (
+        spans = [
+            f'<tspan x="{PADDING}" y="{y + LINE * row}">{text(line)}</tspan>' for row, line in enumerate(self.lines)
+        ]
+        w, h = self.width, self.height
+        return (
             f'<path class="tl-bar" d="M1 {top}V{h - 7}a6 6 0 0 0 6 6H{w - 7}a6 6 0 0 0 6-6V{top}z"/>'
             f'<path class="tl-rule" d="M0 {top + 0.5}H{w}"/><text class="m">{"".join(spans)}</text>'
             if spans
@@ -194,7 +172,8 @@ class _Drawing:
     def _frame(self, part: Enclosure) -> str:
         if not part.clean:
             return ""
-        return f'<rect class="tl-frame" x="{part.x + 0.5}" y="{part.y + 0.5}" width="{part.w}" height="{part.h}" rx="8"/>'
+        place = f'x="{part.x + 0.5}" y="{part.y + 0.5}" width="{part.w}" height="{part.h}"'
+        return f'<rect class="tl-frame" {place} rx="8"/>'
 
     def _frame_title(self, part: Enclosure) -> str:
         """The name of a module on its frame, over the lines, which it interrupts."""
@@ -287,8 +266,9 @@ class _Drawing:
         badge = box.badges[number]
         y = box.y + BADGE_TOP
         return (
-            f'<rect class="tl-badge" x="{badge.x + 0.5}" y="{y + 0.5}" width="{badge.width - 1}" height="{BADGE_HEIGHT
-            - 1}" rx="8.5"/>' f'<text class="q" x="{badge.x + 5}" y="{y + 13}">{text(cut(badge.text, 28))}</text>'
+            f'<rect class="tl-badge" x="{badge.x + 0.5}" y="{y + 0.5}" width="{badge.width - 1}" '
+            f'height="{BADGE_HEIGHT - 1}" rx="8.5"/>'
+            f'<text class="q" x="{badge.x + 5}" y="{y + 13}">{text(cut(badge.text, 28))}</text>'
         )
 
     def _tooltip(self, box: Box) -> str:

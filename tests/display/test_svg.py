@@ -46,7 +46,7 @@ def test_states_differ_by_mark_and_border_and_not_by_colour_alone():
     picture = svg(perceptron(states=("waiting", "current", "done", "freed", "done")))
     assert {"tl-waiting", "tl-current", "tl-done", "tl-off", "tl-clock", "tl-go"} <= set(classes(picture))
     assert classes(picture).count("tl-mark") == 3
-    assert ".tl-waiting{fill:var(--waiting-soft);stroke:var(--waiting);stroke-width:1.5;stroke-dasharray:5 3}" in picture
+    assert "stroke:var(--waiting);stroke-width:1.5;stroke-dasharray:5 3}" in picture
 
 
 def test_a_node_with_nan_carries_a_cross():
@@ -61,8 +61,10 @@ def test_both_palettes_are_inside():
     assert "http" not in picture.replace("http://www.w3.org/2000/svg", "")
 
 
-@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a & b", '"quoted"', "\x00\x1b[31m", "\ud800", "名前" *
-40]) def test_whatever_a_person_names_a_thing_is_shown_as_text(name):
+@pytest.mark.parametrize(
+    "name", ["<script>alert(1)</script>", "a & b", '"quoted"', "\x00\x1b[31m", "\ud800", "名前" * 40]
+)
+def test_whatever_a_person_names_a_thing_is_shown_as_text(name):
     nodes = [parameter(name, "[2]"), node("MulBackward0", 0, label=name, kind="root")]
     picture = svg(graph_of(nodes, title=name, sentence=name))
     root = ElementTree.fromstring(picture)
