@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Literal
 
 import nbformat
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
 from tests.browser.server import REPOSITORY, Server
 
 ARTIFACTS = REPOSITORY / "artifacts"
 PATIENCE = 60_000  # milliseconds, for things that a loaded machine may need long for
+
+# JupyterLab itself says these while a kernel goes.
+NOISE = ("Could not restore the debugger state",)
 
 # The notebook stays at hand when another panel becomes the current one.
 FOUND = """() => !!(window.notebookPanel = window.jupyterapp?.shell?.currentWidget)?.context?.isReady
@@ -82,8 +85,13 @@ class Notebook:
         self.troubles: list[str] = []
         page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: self.troubles.append(f"uncaught in the page: {error}"))
-        page.on("console", lambda line: line.type == "error" and self.troubles.append(f"console: {line.text}"))
+        page.on("console", self._note_console)
         page.on("request", lambda request: self._note_address(request.url))
+
+    def _note_console(self, line: ConsoleMessage) -> None:
+        """An error in the console is a fault of the page."""
+        if line.type == "error" and not line.text.startswith(NOISE):
+            self.troubles.append(f"console: {line.text}")
 
     def _note_address(self, url: str) -> None:
         """A page of ours asks nothing of the world."""
@@ -119,12 +127,10 @@ class Notebook:
 
     def close(self) -> None:
         """Ends the kernel, leaves the notebook unsaved, and fails if the page met an error that no test asked for."""
-        troubles = list(self.troubles)  # JupyterLab itself complains while its kernel goes: that is not counted
         if not self.page.is_closed():
             self.page.evaluate(SHUTDOWN)
             self.page.close(run_before_unload=False)
-        self.troubles.clear()
-        assert not troubles, "\n".join(troubles)
+        assert not self.troubles, "\n".join(self.troubles)
 
     # Cells
 

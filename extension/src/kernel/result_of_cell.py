@@ -29,6 +29,7 @@ def result_of_cell(number, source, shell):
         part = part.value
     while isinstance(part, (ast.Call, ast.Attribute, ast.Subscript)):
         part = part.func if isinstance(part, ast.Call) else part.value
-    if not isinstance(part, ast.Name) or part.id not in shell.user_ns:
+    names = shell.user_ns.keys() - shell.user_ns_hidden.keys()  # a magic, for one, is a call of a hidden name
+    if not isinstance(part, ast.Name) or part.id not in names:
         raise LookupError(f"Cell [{number}] ended without a value. Put the tensor on its last line and run it again.")
     return shell.user_ns[part.id]
