@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab import dtypes
 from tensorlab.backend import to_host
 
 
@@ -83,7 +84,28 @@ def printoptions(**options: Any) -> Iterator[None]:
         set_printoptions(**before)
 
 
-def tensor_repr(
+def tensor_repr(tensor: Any) -> str:
+    """The ``repr`` of a tensor. A subclass shows its own name; a parameter counts as a tensor, as in PyTorch."""
+    kind = type(tensor)
+    ours = kind.__module__.startswith("tensorlab.") and kind.__name__ in ("Tensor", "Parameter")
+    try:
+        node = tensor.grad_fn
+        made_by = node.name() if node is not None else None
+    except RuntimeError:
+        # A view that lost its place in the graph still prints its values.
+        made_by = "Invalid"
+    return array_repr(
+        tensor._a,
+        dtype=repr(tensor.dtype),
+        default_dtype=repr(dtypes.default.float),
+        device=str(tensor.device),
+        grad_fn=made_by,
+        requires_grad=tensor.requires_grad if made_by is None else True,
+        prefix="tensor(" if ours else f"{kind.__name__}(",
+    )
+
+
+def array_repr(
     array: Any,
     *,
     dtype: str,
@@ -93,7 +115,7 @@ def tensor_repr(
     requires_grad: bool = False,
     prefix: str = "tensor(",
 ) -> str:
-    """The ``repr`` of a tensor: values, then whatever cannot be guessed from them.
+    """The ``repr`` of a tensor over ``array``: values, then whatever cannot be guessed from them.
 
     ``dtype`` and ``default_dtype`` are the names as they print (``"tensorlab.float32"``); ``grad_fn`` is the name of
     the node that made the tensor. ``prefix`` is ``"tensor("`` or the name of a subclass with its bracket.

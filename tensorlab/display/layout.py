@@ -114,7 +114,8 @@ def _boxes(outline: Outline, folded: frozenset[int]) -> tuple[list[Box], dict[in
     for at in range(outline.count):
         if not outline.is_badge[at]:
             held.setdefault(outline.box_of(at, folded), []).append(at)
-    boxes, number = [], {}
+    boxes: list[Box] = []
+    number: dict[int, int] = {}
     for item, nodes in sorted(held.items(), key=lambda entry: entry[1][-1]):
         home = outline.folds[~item].parent if item < 0 else outline.home[item]
         title, subtitle = outline.titles(item)

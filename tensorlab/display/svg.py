@@ -17,6 +17,7 @@ from tensorlab.display.layout import BADGE_HEIGHT, BADGE_TOP, HEIGHT, Box, Edge,
 from tensorlab.display.outline import Outline
 from tensorlab.display.style import SHEET
 from tensorlab.observe.schema import FLAGS, KINDS, STATES, Graph
+from tensorlab.observe.words import bytes_text
 
 #: Boxes past this number are folded, and cut when folding is not enough.
 MOST_BOXES, FEWEST_BOXES = 72, 8
@@ -280,7 +281,7 @@ class _Drawing:
                 where = f"cell {place.cell}" if place.cell >= 0 else place.file
                 said.append(f"{where}, line {place.line}: {place.code}")
             if self.graph.nodes.saved_bytes[box.item]:
-                said.append(f"keeps {size(self.graph.nodes.saved_bytes[box.item])} for backward")
+                said.append(f"keeps {bytes_text(self.graph.nodes.saved_bytes[box.item])} for backward")
         return "\n".join(said)
 
 
@@ -347,16 +348,6 @@ def middle_cut(words: str, most: int) -> str:
         return words
     tail = (most - 1) // 2
     return words[: most - 1 - tail] + "…" + words[len(words) - tail :]
-
-
-def size(count: int) -> str:
-    """Bytes for people: ``4.0 KiB``."""
-    amount = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if amount < 1024 or unit == "GiB":
-            break
-        amount /= 1024
-    return f"{count} B" if unit == "B" else f"{amount:.1f} {unit}"
 
 
 def _wrapped(words: str, most: int) -> list[str]:

@@ -21,7 +21,7 @@ def text_graph(graph: Graph, limit: int = MOST_LINES) -> str:
     for source, target in zip(graph.edges.source, graph.edges.target, strict=True):
         inputs[target].append(str(numbers[source]) if source in numbers else _source(outline, source))
     listed = list(numbers)[-limit:]
-    rows = [HEADINGS]
+    rows: list[tuple[str, ...]] = [HEADINGS]
     for at in listed:
         name = outline.text(nodes.label[at]) or outline.path(nodes.group[at])
         rows.append((str(numbers[at]), outline.text(nodes.name[at]), _shape(outline, at), name, ", ".join(inputs[at])))

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tensorlab import printing
-from tensorlab.printing import format_values, printoptions, set_printoptions, tensor_repr
+from tensorlab.printing import array_repr, format_values, printoptions, set_printoptions
 
 
 def show(array, **facts) -> str:
     array = np.asarray(array)
-    return tensor_repr(array, dtype=f"tensorlab.{array.dtype.name}", **facts)
+    return array_repr(array, dtype=f"tensorlab.{array.dtype.name}", **facts)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from tensorlab.display.svg import middle_cut, size, svg
+from tensorlab.display.svg import middle_cut, svg
 from tests.documents import encoder, graph_of, node, parameter, perceptron, recurrent, tangle
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -129,6 +129,5 @@ def test_pictures_are_equal_each_time():
     assert svg(recurrent(20)) == svg(recurrent(20))
 
 
-def test_sizes_and_cuts_are_written_for_people():
-    assert [size(5), size(2048), size(5 * 2**20), size(3 * 2**40)] == ["5 B", "2.0 KiB", "5.0 MiB", "3072.0 GiB"]
-    assert middle_cut("[64, 16] · encoder.layers.0", 15) == "[64, 16…yers.0"[:7] + "…" + "ayers.0"
+def test_long_words_keep_their_beginning_and_their_end():
+    assert middle_cut("[64, 16] · encoder.layers.0", 15) == "[64, 16…ayers.0"

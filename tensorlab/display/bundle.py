@@ -1,0 +1,48 @@
+"""What a graph shows of itself: a bundle of our own document, a picture and plain text, without any widget in it.
+
+The document is drawn by the JupyterLab extension, the picture by everything else that can show one, the text by the rest; so
+a saved notebook shows its graphs with no kernel, no script and no network.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorlab.display.svg import svg
+from tensorlab.display.text import text_graph
+from tensorlab.observe import wire
+from tensorlab.observe.schema import Graph
+
+GRAPH_TYPE = "application/vnd.tensorlab.graph+json"
+#: Operations of a graph that is shown without being asked for; the live view takes more.
+MOST_SHOWN = 240
+
+
+class GraphPicture:
+    """A graph document that displays itself. ``graph`` is the document; ``svg()`` and ``text()`` are its two faces."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def svg(self) -> str:
+        """The picture as one self-contained SVG."""
+        return svg(self.graph)
+
+    def text(self) -> str:
+        """The nodes as a table."""
+        return text_graph(self.graph)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return bundle(self.graph)
+
+
+def bundle(graph: Graph, text: str | None = None) -> dict[str, Any]:
+    """The mime bundle of a graph document; ``text`` takes the place of its table."""
+    return {
+        GRAPH_TYPE: wire.to_json(graph),
+        "image/svg+xml": svg(graph),
+        "text/plain": text if text is not None else text_graph(graph),
+    }

@@ -1,0 +1,59 @@
+"""Changing one element of a gradient that waits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from tensorlab.dispatch import wrap
+
+#: A gradient with more elements is not copied for the sake of one of them.
+MOST_ELEMENTS = 1 << 24
+_SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def edited_gradient(waiting: Sequence[Any], output: int, index: Any, value: Any) -> Any:
+    """A new gradient for ``output``, equal to the one in ``waiting`` except for the element at ``index``.
+
+    Raises ``ValueError`` with a sentence when there is no such output, gradient or element, or ``value`` is no number.
+    """
+    if not 0 <= output < len(waiting):
+        raise ValueError(f"this node has outputs 0 to {len(waiting) - 1}, not {output}")
+    gradient = waiting[output]
+    if gradient is None:
+        raise ValueError(f"no gradient came to output {output} of this node")
+    array = gradient._a
+    place = _place(index, tuple(array.shape))
+    number = _number(value)
+    if math.prod(array.shape) > MOST_ELEMENTS:
+        raise ValueError(
+            f"this gradient has {math.prod(array.shape):,} elements; past {MOST_ELEMENTS:,} one is not edited"
+        )
+    changed = array.copy()
+    changed[place] = number
+    return wrap(changed)
+
+
+def _place(index: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    if not isinstance(index, list | tuple) or not all(type(part) is int for part in index):
+        raise ValueError(f"'index' must be a list of whole numbers, not {index!r}")
+    if len(index) != len(shape):
+        raise ValueError(
+            f"'index' has {len(index)} numbers, but the gradient has {len(shape)} dimensions: {list(shape)}"
+        )
+    for dim, (part, size) in enumerate(zip(index, shape, strict=True)):
+        if not -size <= part < size:
+            raise ValueError(f"index {part} is out of range for dimension {dim} with size {size}")
+    return tuple(index)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, str) and value in _SPECIAL:
+        return _SPECIAL[value]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"the new value must be a number, or one of nan, inf, -inf; not {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("the new value is too large for a floating point number") from None

@@ -1,0 +1,119 @@
+"""What people call their tensors, looked up in their namespace at the moment of a snapshot and at no cost before.
+
+A namespace is a mapping from names to values: the cells of a notebook, or the variables of a calling function.
+Nothing is kept but strings and numbers, so names keep nothing alive.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tensorlab.tensor import Tensor
+
+from tensorlab.engine.node import Bound, Node
+
+#: Where our own code lies: callers are looked for outside of it.
+OURS = str(Path(__file__).parents[1])
+#: Elements of a list, tuple or dictionary that are looked at.
+MOST_ELEMENTS = 64
+
+
+def notebook_namespace() -> dict[str, Any] | None:
+    """The variables of the notebook or IPython session that runs, or ``None``. Never imports IPython."""
+    shell = notebook_shell()
+    return shell.user_ns if shell is not None else None
+
+
+def notebook_shell() -> Any:
+    """The running IPython shell, or ``None`` outside of one."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+
+
+def caller_namespace(*ignored: str) -> dict[str, Any]:
+    """The variables that the calling code sees: a notebook's, then globals and locals of the nearest frame that is
+    not ours.
+
+    ``ignored`` are further folders whose frames are passed over.
+    """
+    skipped = (OURS, *ignored)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(skipped):
+        frame = frame.f_back
+    namespace = dict(notebook_namespace() or {})
+    if frame is not None:
+        namespace |= frame.f_globals
+        namespace |= frame.f_locals
+    return namespace
+
+
+class Names:
+    """The names of tensors, by the tensor itself, by the node that made it, or by the memory it lies in."""
+
+    def __init__(self, namespace: Mapping[str, Any] | None = None) -> None:
+        self._tensors: dict[int, str] = {}
+        self._values: dict[tuple[int, int], str] = {}
+        self._arrays: dict[tuple[int, tuple[int, ...], tuple[int, ...]], str] = {}
+        modules: dict[str, Any] = {}
+        plain: dict[str, Any] = {}
+        for name, value in list((namespace or {}).items()):
+            if not isinstance(name, str) or name.startswith("_"):
+                continue
+            if _is_module(value):
+                modules[name] = value
+            else:
+                plain[name] = value
+        # A parameter is called as its module calls it; anything else by the shortest way to it.
+        for name, module in sorted(modules.items(), key=lambda item: (len(item[0]), item[0])):
+            for path, parameter in module.named_parameters():
+                self._tensors.setdefault(id(parameter), f"{name}.{path}")
+        for name, value in plain.items():
+            if isinstance(value, Tensor):
+                self._add(name, value)
+        for name, value in plain.items():
+            for part, element in _elements(value):
+                self._add(name + part, element)
+
+    def of_tensor(self, tensor: Any) -> str:
+        """The name of this very tensor, or an empty string."""
+        return self._tensors.get(id(tensor), "")
+
+    def of_value(self, node: Node, output: int) -> str:
+        """The name of what ``node`` made as its output number ``output``, or an empty string."""
+        return self._values.get((node.seq, output), "")
+
+    def of_array(self, array: Any) -> str:
+        """The name of a tensor that lies in exactly the memory of ``array``, or an empty string."""
+        return self._arrays.get(_memory(array), "")
+
+    def _add(self, name: str, tensor: Any) -> None:
+        self._tensors.setdefault(id(tensor), name)
+        node = tensor.grad_fn
+        if node is not None:
+            self._values.setdefault((node.seq, Bound.edge(tensor)[1]), name)
+        self._arrays.setdefault(_memory(tensor._a), name)
+
+
+def _memory(array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    address = array.__array_interface__["data"][0] if hasattr(array, "__array_interface__") else array.data.ptr
+    return address, tuple(array.shape), tuple(array.strides)
+
+
+def _is_module(value: Any) -> bool:
+    return callable(getattr(type(value), "named_parameters", None)) and callable(getattr(type(value), "forward", None))
+
+
+def _elements(value: Any) -> Iterator[tuple[str, Any]]:
+    """Tensors one level down in a container, with the index that leads to them."""
+    if type(value) in (list, tuple):
+        for at, element in enumerate(value[:MOST_ELEMENTS]):
+            if isinstance(element, Tensor):
+                yield f"[{at}]", element
+    elif type(value) is dict:
+        for key, element in list(value.items())[:MOST_ELEMENTS]:
+            if isinstance(element, Tensor) and isinstance(key, str | int):
+                yield f"[{key!r}]", element
