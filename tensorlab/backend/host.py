@@ -1,0 +1,45 @@
+"""NumPy: arrays in the computer's own memory."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+xp = np
+
+# A tensor library answers 1 / 0 with inf and says nothing. NumPy's floating-point warnings are silenced where *our* modules call
+# it, by module name, so that a user's own NumPy code keeps its warnings and error state.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"tensorlab(\.|$)")
+
+
+def root(array: np.ndarray) -> np.ndarray:
+    """A row-major array over all the memory from the first to the last element of ``array``."""
+    if array.flags.c_contiguous:
+        return array
+    order = sorted(range(array.ndim), key=lambda d: (-array.strides[d], d))
+    dense = array.transpose(order)
+    if dense.flags.c_contiguous:
+        return dense
+    if any(s < 0 for s in array.strides):
+        raise ValueError("a buffer that is read backwards cannot be shared; copy it first, with array.copy()")
+    last = sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)) if array.size else 0
+    if last % array.itemsize == 0:
+        flat = as_strided(array, shape=(last // array.itemsize + 1 if array.size else 0,), strides=(array.itemsize,))
+        return np.asarray(flat)
+    raise ValueError(f"strides {array.strides} are not multiples of the element size {array.itemsize}; copy the array first")
+
+
+def strided(root: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, dtype: Any) -> np.ndarray:
+    """A view of the buffer of ``root``; strides and offset in bytes."""
+    return np.ndarray(shape, dtype, root, offset, strides)
+
+
+def to_host(array: np.ndarray) -> np.ndarray:
+    return array
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]

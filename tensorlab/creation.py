@@ -1,0 +1,346 @@
+"""New tensors from data, sizes and sequences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorlab import dispatch, dtypes
+from tensorlab.device import device as device_class
+from tensorlab.dispatch import wrap
+
+Tensor = Any
+
+
+def finish(array: np.ndarray, requires_grad: bool = False, device: Any = None) -> Tensor:
+    """A new tensor over an array, on a device, as a leaf."""
+    if device is not None and (where := device_class(device)).type != "cpu":
+        array = _to_gpu(array, where)
+    out = wrap(array)
+    if requires_grad:
+        out.requires_grad_(True)
+    return out
+
+
+def _to_gpu(array: np.ndarray, where: device_class) -> Any:
+    try:
+        from tensorlab.backend import cuda
+    except ImportError as error:
+        raise RuntimeError(
+            f"device '{where}' needs CuPy, which cannot be imported ({error}). Install an extra, such as pip install "
+            '"jupyter-tensorlab[cuda12]", or use device="cpu".'
+        ) from None
+    if not cuda.is_available():
+        raise RuntimeError(f"device '{where}' was asked for, but no CUDA GPU was found; use device=\"cpu\"")
+    return cuda.from_host(array, where.index)
+
+
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """A new tensor holding a copy of ``data``: numbers, nested lists, arrays or tensors.
+
+    Without ``dtype``, Python floats become the default type (float32), ints int64, bools bool; arrays keep theirs. Raises
+    ``ValueError`` for ragged lists, naming where they differ, and ``TypeError`` for anything that is no number.
+
+    >>> import tensorlab as tl
+    >>> tl.tensor([[1., 2.], [3., 4.]])
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    array = to_array(data, None if dtype is None else dtypes.as_dtype(dtype))
+    if array is data or array.base is not None or isinstance(data, (np.ndarray, dispatch.Tensor)):
+        array = np.array(array, order="C", copy=True)
+    return finish(array, requires_grad, device)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """``data`` as a tensor, sharing memory with an array or a tensor of the right type already."""
+    if isinstance(data, dispatch.Tensor):
+        return data if dtype is None and device is None else data.to(device=device, dtype=dtype)
+    if isinstance(data, np.ndarray) and (dtype is None or dtypes.of(data.dtype) is dtypes.as_dtype(dtype)):
+        return from_numpy(data) if device is None else from_numpy(data).to(device)
+    return tensor(data, dtype=dtype, device=device)
+
+
+asarray = as_tensor
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A tensor that shares memory with a NumPy array: writing to one changes the other.
+
+    Raises ``TypeError`` for types that no tensor holds, and ``ValueError`` for arrays that are read backwards.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    dtypes.of(array.dtype)
+    if not array.dtype.isnative:
+        raise TypeError(f"given numpy array has byte order different from the native byte order ({array.dtype}). Conversion between byte orders is not shared; use array.astype(array.dtype.newbyteorder('=')).")
+    if any(s < 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not supported. Make a copy "
+            "with array.copy(), or use tensorlab.tensor(array), which copies."
+        )
+    if any(s < 0 for s in array.strides):  # a dimension of size 1, whose stride means nothing
+        array = array.reshape(array.shape)
+        array = np.ndarray(array.shape, array.dtype, np.ascontiguousarray(array)) if any(s < 0 for s in array.strides) else array
+    return wrap(np.asarray(array) if type(array) is np.ndarray else array.view(np.ndarray))
+
+
+def to_array(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
+    """Data as an array of the type PyTorch would choose."""
+    if isinstance(data, dispatch.Tensor):
+        array = dispatch.backend.to_host(data._a)
+        return array if dtype is None else _astype(array, dtype)
+    if isinstance(data, (np.ndarray, np.generic)):
+        array = np.asarray(data)
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder("="))
+        return _astype(array, dtype or dtypes.of(array.dtype))
+    if isinstance(data, (bool, int, float, complex)):
+        return _number(data, dtype)
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) or hasattr(data, "__array__"):
+        return _from_sequence(data, dtype)
+    if hasattr(data, "__iter__") and not isinstance(data, (str, bytes, dict)):
+        raise TypeError(f"a {type(data).__name__} has no order to make a tensor of; pass a list")
+    raise TypeError(f"new(): data must be a number, a sequence, an array or a tensor, got {type(data).__name__}: {data!r:.60}")
+
+
+def _astype(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
+    if array.dtype.kind == "c" and not dtype.is_complex:
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without dropping its imaginary part; take .real first")
+    return array if array.dtype == dtype.np else array.astype(dtype.np)
+
+
+def _number(value: Any, dtype: dtypes.dtype | None) -> np.ndarray:
+    target = dtype or dtypes.scalar_dtype(value)
+    if isinstance(value, int) and target.category == dtypes.INTEGER:
+        limits = np.iinfo(target.np)
+        if not limits.min <= value <= limits.max:
+            raise (RuntimeError if dtype is None or value.bit_length() > 63 else RuntimeError)(
+                f"value {value} cannot be converted to type {target.name} without overflow: it holds {limits.min} to {limits.max}"
+            )
+    if isinstance(value, complex) and not target.is_complex:
+        raise RuntimeError(f"value {value} cannot be converted to type {target.name} without dropping its imaginary part")
+    if isinstance(value, float) and target.category == dtypes.INTEGER and not math.isfinite(value):
+        raise RuntimeError(f"value {value} cannot be converted to type {target.name}: it is not finite")
+    return np.array(value).astype(target.np)
+
+
+def _from_sequence(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
+    plain = _unwrap(data)
+    try:
+        array = np.asarray(plain)
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, OverflowError):
+            raise RuntimeError(f"a number in the data is too large for int64: {error}") from None
+        raise ValueError(_ragged(data)) from None
+    if array.dtype.kind == "O":
+        _explain_objects(plain)
+    if array.dtype.kind in "US":
+        raise TypeError("new(): text cannot be made into a tensor; tensors hold numbers")
+    if dtype is not None:
+        return _fits(array, dtype)
+    if array.size == 0 and array.dtype.kind == "f" and not _has_arrays(data):
+        return array.astype(dtypes.default.float.np)
+    if array.dtype.kind in "fc" and not _has_arrays(data):
+        target = dtypes.default.float
+        return array.astype(target.to_complex().np if array.dtype.kind == "c" else target.np)
+    if array.dtype.kind == "u" and not _has_arrays(data):
+        raise RuntimeError("a number in the data is too large for int64, the widest integer type")
+    return _astype(array, dtypes.of(array.dtype))
+
+
+def _fits(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
+    if array.dtype.kind in "iu" and dtype.category == dtypes.INTEGER and array.size:
+        limits = np.iinfo(dtype.np)
+        low, high = int(array.min()), int(array.max())
+        if low < limits.min or high > limits.max:
+            raise RuntimeError(
+                f"value {low if low < limits.min else high} cannot be converted to type {dtype.name} without overflow: it holds "
+                f"{limits.min} to {limits.max}"
+            )
+    return _astype(array, dtype)
+
+
+def _unwrap(data: Any) -> Any:
+    """Nested lists with tensors replaced by their values."""
+    if isinstance(data, dispatch.Tensor):
+        return dispatch.backend.to_host(data._a)
+    if isinstance(data, (list, tuple)) and any(isinstance(item, (list, tuple, dispatch.Tensor)) for item in data):
+        return [_unwrap(item) for item in data]
+    return data
+
+
+def _has_arrays(data: Any) -> bool:
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return isinstance(data, (np.ndarray, np.generic, dispatch.Tensor)) or hasattr(data, "__array__")
+
+
+def _ragged(data: Any) -> str:
+    """Where a nested list is not rectangular."""
+    level = [data]
+    depth = 0
+    while True:
+        sizes = [len(item) if hasattr(item, "__len__") and not isinstance(item, str) else None for item in level]
+        known = sizes[0]
+        for i, size in enumerate(sizes):
+            if size != known:
+                said = f"length {size}" if size is not None else "no length (it is a number)"
+                return f"expected sequence of length {known} at dim {depth} (got {said} at position {i}); all rows of a tensor are equally long"
+        if known is None or known == 0:
+            return "the data is not rectangular: a tensor needs rows of equal length"
+        level = [child for item in level for child in item]
+        depth += 1
+
+
+def _explain_objects(data: Any) -> None:
+    flat = data
+    while isinstance(flat, (list, tuple)):
+        kinds = [item for item in flat if not isinstance(item, (bool, int, float, complex, np.generic))]
+        flat = kinds[0] if kinds else None
+    if flat is None:
+        raise RuntimeError("a number in the data is too large for int64, the widest integer type")
+    raise TypeError(f"new(): invalid data type '{type(flat).__name__}': tensors hold numbers, got {flat!r:.60}")
+
+
+# ------------------------------------------------------------------------------------------------------------- sizes
+
+
+def size_of(size: tuple[Any, ...], op: str) -> tuple[int, ...]:
+    """Sizes given one by one, or as one sequence."""
+    if len(size) == 1 and not isinstance(size[0], (int, np.integer)):
+        given = size[0]
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(f"{op}(): argument 'size' must be tuple of ints, not {type(given).__name__}")
+        size = tuple(given)
+    out = []
+    for n in size:
+        if isinstance(n, dispatch.Tensor):
+            n = n.item()
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+            raise TypeError(f"{op}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}: {n!r:.40}")
+        if n < 0:
+            raise RuntimeError(f"{op}(): Trying to create tensor with negative dimension {n}: {list(size)}")
+        out.append(int(n))
+    return tuple(out)
+
+
+def _typed(dtype: Any) -> Any:
+    return (dtypes.default.float if dtype is None else dtypes.as_dtype(dtype)).np
+
+
+def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Zeros of a size.
+
+    >>> import tensorlab as tl
+    >>> tl.zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+    """
+    return finish(allocate(np.zeros, size_of(size, "zeros"), _typed(dtype)), requires_grad, device)
+
+
+def allocate(make: Any, size: tuple[int, ...], np_dtype: Any) -> np.ndarray:
+    """An array of a size, or a memory error that says how much was asked for."""
+    try:
+        return make(size, np_dtype)
+    except (MemoryError, ValueError, OverflowError):
+        wanted = math.prod(size) * np_dtype.itemsize
+        raise RuntimeError(f"not enough memory: you tried to allocate {wanted:,} bytes for a tensor of shape {list(size)}") from None
+
+
+def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Ones of a size."""
+    return finish(allocate(np.ones, size_of(size, "ones"), _typed(dtype)), requires_grad, device)
+
+
+def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of a size whose elements are whatever was in memory."""
+    return finish(allocate(np.empty, size_of(size, "empty"), _typed(dtype)), requires_grad, device)
+
+
+def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """One value everywhere; its type is the value's unless ``dtype`` is given."""
+    value = fill_value.item() if isinstance(fill_value, dispatch.Tensor) else fill_value
+    kind = dtypes.scalar_dtype(value) if dtype is None else dtypes.as_dtype(dtype)
+    array = allocate(np.empty, size_of((size,), "full"), kind.np)
+    array[...] = _number(value, kind)
+    return finish(array, requires_grad, device)
+
+
+def _like(input: Tensor, dtype: Any) -> np.ndarray:
+    kind = input._a.dtype if dtype is None else dtypes.as_dtype(dtype).np
+    return np.empty_like(dispatch.backend.to_host(input._a), kind, order="K", subok=False)
+
+
+def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """A tensor like ``input`` whose elements are whatever was in memory."""
+    return finish(_like(input, dtype), requires_grad, device or input.device)
+
+
+def zeros_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """Zeros with the shape, type and device of ``input``."""
+    array = _like(input, dtype)
+    array[...] = 0
+    return finish(array, requires_grad, device or input.device)
+
+
+def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """Ones with the shape, type and device of ``input``."""
+    array = _like(input, dtype)
+    array[...] = 1
+    return finish(array, requires_grad, device or input.device)
+
+
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """One value everywhere, with the shape, type and device of ``input``."""
+    array = _like(input, dtype)
+    array[...] = _number(fill_value, dtypes.of(array.dtype))
+    return finish(array, requires_grad, device or input.device)
+
+
+def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """``start, start + step, ...`` up to but not including ``end``; int64 when all three are ints.
+
+    >>> import tensorlab as tl
+    >>> tl.arange(1, 7, 2)
+    tensor([1, 3, 5])
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = (v.item() if isinstance(v, dispatch.Tensor) else v for v in (start, end, step))
+    if step == 0:
+        raise RuntimeError("arange(): step must be nonzero")
+    if not all(isinstance(v, int) or math.isfinite(v) for v in (start, end)):
+        raise RuntimeError(f"arange(): unsupported range: {start} -> {end}")
+    if (end - start) / step < 0:
+        raise RuntimeError(f"arange(): upper bound and lower bound inconsistent with step sign: {start} to {end} by {step}")
+    whole = all(isinstance(v, int) for v in (start, end, step))
+    kind = (dtypes.int64 if whole else dtypes.default.float) if dtype is None else dtypes.as_dtype(dtype)
+    if whole:
+        array = np.arange(start, end, step, dtype=np.int64).astype(kind.np)
+    else:
+        array = (start + step * np.arange(math.ceil((end - start) / step), dtype=np.float64)).astype(kind.np)
+    return finish(array, requires_grad, device)
+
+
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """``steps`` values at equal distances from ``start`` to ``end``, both included."""
+    if steps < 0:
+        raise RuntimeError(f"linspace(): number of steps must be non-negative, got {steps}")
+    return finish(np.linspace(float(start), float(end), steps).astype(_typed(dtype)), requires_grad, device)
+
+
+def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """An ``n`` by ``m`` matrix with ones on its diagonal."""
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"eye(): n must be greater or equal to 0, got {n if n < 0 else m}")
+    return finish(np.eye(n, m, dtype=_typed(dtype)), requires_grad, device)
+
+
+def scalar_tensor(value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A 0-dim tensor of the default floating-point type."""
+    return tensor(value, dtype=dtype or dtypes.default.float, device=device, requires_grad=requires_grad)

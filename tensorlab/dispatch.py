@@ -1,0 +1,548 @@
+"""The door: every operation passes here.
+
+    layers   may change the call          none on the ordinary path
+    kernel   a view rule on the same storage, or a forward into new storage
+    record   if grad mode is on and an input needs it: a node with its edges
+    taps     may only look
+
+``unary`` and ``binary`` build one function for each elementwise row: no dispatch tables, no argument packing, errors explained
+only once something failed. Everything else goes through ``call``, ``view`` and ``write``. A result's class is the ``Tensor`` that
+``bind`` was given, so that no floor below the tensor imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorlab import backend, dtypes, layout, modes, taps
+from tensorlab.backend.storage import Storage
+from tensorlab.device import device
+from tensorlab.engine import sites
+from tensorlab.engine.node import Edge, Node, Packed, accumulator, counter, node_class
+from tensorlab.explain import explain
+from tensorlab.modes import state
+from tensorlab.ops.table import BOOL, FLOAT, ROWS, SAME, Row, Ufunc
+
+new = object.__new__
+ndarray = np.ndarray
+Tensor: Any = None  # the class of results, given by bind()
+
+_unusual = False  # a layer, a tap, a hook on saved values or inference mode is on somewhere
+_sites = False  # places are recorded
+layers: list[Callable[..., Any]] = []
+
+
+def _listen(unusual: bool, watched: bool) -> None:
+    global _unusual, _sites
+    _unusual, _sites = unusual, watched
+
+
+modes.listen(_listen)
+
+
+def bind(tensor_class: type) -> None:
+    """Make ``tensor_class`` the class of results."""
+    global Tensor
+    Tensor = tensor_class
+
+
+def wrap(array: Any) -> Any:
+    """A new tensor, no part of any graph, over an array."""
+    out = new(Tensor)
+    out._a = array
+    out._st = None
+    out._edge = None
+    out._rg = False
+    out._live = False
+    out._grad = None
+    out._view = None
+    out._acc = None
+    out._leaf = None
+    return out
+
+
+# ------------------------------------------------------------------------------------------------------------ edges
+
+
+def edge_of(x: Any) -> Edge | None:
+    """Where the gradient of a tensor goes, or ``None`` when it needs none."""
+    if x._view is not None:
+        x._view.sync(x)
+    if x._edge is not None:
+        return x._edge
+    return (accumulator(x), 0) if x._rg else None
+
+
+def storage_of(x: Any) -> Storage:
+    """What a tensor shares with its views."""
+    st = x._st
+    if st is None:
+        st = x._st = Storage()
+    return st
+
+
+def _made() -> tuple[Any, Any] | None:
+    return (sites.here(3), state.scope) if _sites else None
+
+
+# ------------------------------------------------------------------------------------------------------------ elementwise
+
+
+def unary(row: Row) -> Callable[[Any], Any]:
+    """The function that people call for a row with one elementwise input."""
+    fast = getattr(np, row.forward.name) if type(row.forward) is Ufunc else None
+    kernel = fast or (lambda a: row.forward(np, a))
+    new_node = node_class(row)
+    grad = row.vjps is not None
+    saves_x, saves_r = (name in row.needs[0] if grad else False for name in (row.params[0], row.results[0]))
+    free = row.result == BOOL
+
+    def op(x: Any) -> Any:
+        if _unusual:
+            return call(row, (x,))
+        try:
+            a = x._a
+            r = kernel(a)
+        except Exception as error:
+            return recover(row, (x,), {}, error)
+        if type(r) is not ndarray:
+            r = np.asarray(r)
+        if r.dtype is not a.dtype and not free:
+            return call(row, (x,))
+        out = new(Tensor)
+        out._a = r
+        out._st = out._edge = out._grad = out._view = out._acc = out._leaf = None
+        out._rg = out._live = False
+        if x._live and grad and state.grad:
+            edge = edge_of(x)
+            if edge is not None:
+                sx = sr = None
+                if saves_x:
+                    st = x._st
+                    if st is None:
+                        st = x._st = Storage()
+                    sx = (a, st, st.version)
+                if saves_r:
+                    st = out._st = Storage()
+                    sr = (r, st, 0)
+                node = new(new_node)
+                node.edges = (edge,)
+                node.saved = (sx, sr)
+                node.attrs = None
+                node.seq = next(counter)
+                node.meta = ((r.shape, r.dtype),)
+                node.hooks = None
+                node.made = _made() if _sites else None
+                out._edge = (node, 0)
+                out._rg = out._live = True
+        return out
+
+    op.__name__ = op.__qualname__ = row.name
+    return op
+
+
+def binary(row: Row) -> Callable[[Any, Any], Any]:
+    """The function that people call for a row with two elementwise inputs, either of which may be a Python number."""
+    fast = getattr(np, row.forward.name) if type(row.forward) is Ufunc else None
+    kernel = fast or (lambda a, b: row.forward(np, a, b))
+    new_node = node_class(row)
+    grad = row.vjps is not None
+    first, second = row.needs if grad else ((), ())
+    x, y = row.params
+    x_for_x, x_for_y, y_for_x, y_for_y = x in first, x in second, y in first, y in second
+    r_for_x, r_for_y = "result" in first, "result" in second
+    keeps = row.result in (SAME, FLOAT)
+    compares = row.result == BOOL
+
+    def op(x: Any, y: Any) -> Any:
+        if _unusual:
+            return call(row, (x, y))
+        try:
+            a = x._a
+            if type(y) is Tensor:
+                b = y._a
+            elif type(y) is float or type(y) is int:
+                if compares and type(y) is int:
+                    x = comparable(x, y)
+                    a = x._a
+                y = _constant(a.dtype, y)
+                b = y._a
+            else:
+                b = y._a
+            if a.dtype is not b.dtype:
+                return call(row, (x, y))
+            r = kernel(a, b)
+        except Exception as error:
+            return recover(row, (x, y), {}, error)
+        if type(r) is not ndarray:
+            r = np.asarray(r)
+        if keeps and r.dtype is not a.dtype:
+            return call(row, (x, y))
+        out = new(Tensor)
+        out._a = r
+        out._st = out._edge = out._grad = out._view = out._acc = out._leaf = None
+        out._rg = out._live = False
+        if (x._live or y._live) and grad and state.grad:
+            ex = edge_of(x) if x._live else None
+            ey = edge_of(y) if y._live else None
+            if ex is None and ey is None:
+                return out
+            sx = sy = sr = None
+            if (x_for_x and ex is not None) or (x_for_y and ey is not None):
+                st = x._st
+                if st is None:
+                    st = x._st = Storage()
+                sx = (a, st, st.version)
+            if (y_for_x and ex is not None) or (y_for_y and ey is not None):
+                st = y._st
+                if st is None:
+                    st = y._st = Storage()
+                sy = (b, st, st.version)
+            if (r_for_x and ex is not None) or (r_for_y and ey is not None):
+                st = out._st = Storage()
+                sr = (r, st, 0)
+            node = new(new_node)
+            node.edges = (ex, ey)
+            node.saved = (sx, sy, sr)
+            node.attrs = None
+            node.seq = next(counter)
+            node.meta = ((r.shape, r.dtype),)
+            node.hooks = None
+            node.made = _made() if _sites else None
+            out._edge = (node, 0)
+            out._rg = out._live = True
+        return out
+
+    op.__name__ = op.__qualname__ = row.name
+    return op
+
+
+def comparable(x: Any, value: int) -> Any:
+    """A tensor in a type that can hold ``value``, so that comparing uint8 with 300 compares numbers and wraps nothing."""
+    a = x._a
+    if a.dtype.kind not in "iub":
+        return x
+    low, high = (0, 1) if a.dtype.kind == "b" else (int(np.iinfo(a.dtype).min), int(np.iinfo(a.dtype).max))
+    return x if low <= value <= high else cast(x, np.dtype(np.int64))
+
+
+_constants: dict[tuple[Any, Any], Any] = {}
+dtypes.CACHES.append(_constants)
+
+
+def _constant(np_dtype: Any, value: int | float) -> Any:
+    """A Python number as a 0-dim tensor of the type it takes beside a tensor of ``np_dtype``; small ones are kept."""
+    known = _constants.get((np_dtype, value))
+    if known is not None and (value or type(value) is int):
+        return known
+    tensor_type = dtypes.of(np_dtype)
+    target = dtypes.meet_scalar(tensor_type, value)
+    if target.category == dtypes.INTEGER and type(value) is int:
+        info = np.iinfo(target.np)
+        if not int(info.min) <= value <= int(info.max):
+            return wrap(np.asarray(value & ((1 << info.bits) - 1), np.uint64).astype(target.np))
+    made = wrap(np.asarray(value).astype(target.np))
+    if value == value and len(_constants) < 4096 and (type(value) is float or -(2**53) < value < 2**53):
+        _constants[np_dtype, value] = made
+    return made
+
+
+# ------------------------------------------------------------------------------------------------------------ any row
+
+
+def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
+    """Run any row that computes: layers, promotion, forward, record, taps. ``inputs`` are tensors, numbers or ``None``."""
+    if _unusual and layers:
+        for layer in layers:
+            inputs, attrs = layer(row, inputs, attrs)
+    tensors = _tensors(row, inputs)
+    if row.promotes:
+        tensors = _promoted(row, tensors)
+    arrays = [None if t is None else t._a for t in tensors]
+    xp = np
+    for a in arrays:
+        if a is not None and type(a) is not ndarray:
+            xp = _shared_namespace(row, tensors)
+            break
+    try:
+        found = row.forward(xp, *arrays, **attrs)
+    except (RuntimeWarning, FloatingPointError):
+        with np.errstate(all="ignore"):
+            found = row.forward(xp, *arrays, **attrs)
+    except Exception as error:
+        raise explain(row, tensors, attrs, error) from None
+    many = type(found) is tuple
+    outs = tuple([wrap(r if type(r) is ndarray or xp is not np else np.asarray(r)) for r in (found if many else (found,))])
+    _finish(row, tensors, attrs, outs)
+    return outs if many else outs[0]
+
+
+def _finish(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[Any, ...]) -> None:
+    if state.grad and (row.vjps is not None or row.joint is not None):
+        record(row, tensors, attrs, outs)
+    if _unusual:
+        if state.inference:
+            for out in outs:
+                storage_of(out).inference = True
+        for tap in taps.ops:
+            tap(row, tensors, attrs, outs)
+
+
+def record(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[Any, ...]) -> Node | None:
+    """Make the node of a call, if any input wants a gradient, and tie the outputs to it."""
+    edges = tuple([edge_of(t) if t is not None and t._live else None for t in tensors])
+    if not any(edges):
+        return None
+    node = new(node_class(row))
+    node.edges = edges
+    node.attrs = attrs
+    node.seq = next(counter)
+    node.meta = tuple([(o._a.shape, o._a.dtype) for o in outs])
+    node.hooks = None
+    node.made = _made() if _sites else None
+    node.saved = _save(row, node, tensors, outs)
+    for number, out in enumerate(outs):
+        if out._a.dtype.kind in "fcV":
+            out._edge = (node, number)
+            out._rg = out._live = True
+    return node
+
+
+def _save(row: Row, node: Node, tensors: Sequence[Any], outs: tuple[Any, ...]) -> tuple[Any, ...]:
+    if row.vjps is not None:
+        wanted = {name for edge, names in zip(node.edges, row.needs, strict=True) if edge is not None for name in names}
+    else:
+        wanted = set(row.needs[0])
+    named = list(zip(row.params, tensors, strict=False)) if not row.variadic else []
+    if row.variadic:
+        named = [("", t) for t in tensors]
+    saved: list[Any] = []
+    for name, tensor in [*named, *zip(row.results, outs, strict=False)]:
+        if name in wanted and tensor is not None:
+            st = storage_of(tensor)
+            if st.inference:
+                raise RuntimeError(
+                    f"{row.name}(): Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
+                    "tensor and use it in autograd."
+                )
+            saved.append(_packed(tensor) if state.creation_hooks else (tensor._a, st, st.version))
+        else:
+            saved.append(None)
+    return tuple(saved)
+
+
+def _packed(tensor: Any) -> Packed:
+    pack, unpack = state.creation_hooks[-1]
+    with modes.no_grad():
+        return Packed(pack(tensor.detach()), unpack)
+
+
+def _tensors(row: Row, inputs: Sequence[Any]) -> list[Any]:
+    """Inputs as tensors. A Python number takes the type it has beside the tensors there are."""
+    out = []
+    beside = None
+    for value in inputs:
+        if value is None or type(value) is Tensor or isinstance(value, Tensor):
+            out.append(value)
+            continue
+        if isinstance(value, (bool, int, float, complex, np.generic)):
+            if beside is None:
+                kinds = [t._a.dtype for t in inputs if isinstance(t, Tensor)]
+                beside = kinds[0] if kinds else dtypes.scalar_dtype(_python(value)).np
+            out.append(_number(beside, _python(value)))
+            continue
+        position = len(out)
+        name = row.params[min(position, len(row.params) - 1)]
+        raise TypeError(
+            f"{row.name}(): argument '{name}' (position {position + 1}) must be Tensor or a number, not {type(value).__name__}"
+        )
+    return out
+
+
+def _python(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _number(np_dtype: Any, value: Any) -> Any:
+    if type(value) in (int, float):
+        return _constant(np_dtype, value)
+    target = dtypes.meet_scalar(dtypes.of(np_dtype), value)
+    return wrap(np.asarray(value, target.np))
+
+
+def _promoted(row: Row, tensors: list[Any]) -> list[Any]:
+    """Inputs of an elementwise row in their common type, decided before any kernel runs."""
+    real = [t for t in tensors if t is not None]
+    common = common_dtype(real)
+    if row.result == FLOAT and common.category < dtypes.FLOAT:
+        common = dtypes.default.float
+    target = common.np
+    return [t if t is None or t._a.dtype == target else cast(t, target) for t in tensors]
+
+
+def common_dtype(tensors: Sequence[Any]) -> dtypes.dtype:
+    """The result type of several tensors: those with dimensions first, then 0-dim ones if their category is higher."""
+    found, found_dim = dtypes.of(tensors[0]._a.dtype), tensors[0]._a.ndim
+    for t in tensors[1:]:
+        found = dtypes.meet(found, found_dim, dtypes.of(t._a.dtype), t._a.ndim)
+        found_dim = max(found_dim, t._a.ndim)
+    return found
+
+
+def cast(x: Any, np_dtype: Any) -> Any:
+    """A tensor in another type, with its gradient; dropping an imaginary part is what a caller asked for."""
+    return call(ROWS["to_copy"], (x,), dtype=np_dtype, memory_format=None)
+
+
+def _shared_namespace(row: Row, tensors: Sequence[Any]) -> Any:
+    """The one array namespace of all inputs. 0-dim CPU tensors may join GPU ones, as numbers may."""
+    spaces = {backend.namespace(t._a) for t in tensors if t is not None}
+    if len(spaces) == 1:
+        return spaces.pop()
+    sits = ", ".join(
+        f"'{name}' is on {t.device}"
+        for name, t in zip(row.params * len(tensors), tensors, strict=False)
+        if t is not None
+    )
+    raise RuntimeError(
+        f"{row.name}(): Expected all tensors to be on the same device, but {sits}. Move one with .to(other.device)."
+    )
+
+
+def recover(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], error: Exception) -> Any:
+    """After the short way failed: try the long one, whose failure explains itself."""
+    if isinstance(error, AttributeError) and not any(isinstance(i, Tensor) for i in inputs):
+        first = inputs[0]
+        raise TypeError(
+            f"{row.name}(): argument '{row.params[0]}' (position 1) must be Tensor, not {type(first).__name__}"
+        ) from None
+    return call(row, inputs, **attrs)
+
+
+# ------------------------------------------------------------------------------------------------------------ views
+
+
+class View:
+    """What a view knows: its base, how it lies in the base's storage, and how it came to be."""
+
+    __slots__ = ("base", "made_in", "stamp", "replay")
+
+    def __init__(self, base: Any, made_in: str, stamp: int) -> None:
+        self.base = base
+        self.made_in = made_in  # "" (ordinary), "no_grad", "inference", "several" (one of several views) or "function"
+        self.stamp = stamp  # the storage's version for which the view's edge is right
+
+    def sync(self, x: Any) -> None:
+        """Bring a view's place in the graph up to date after somebody wrote into its storage."""
+        st = x._st
+        if st.version == self.stamp:
+            return
+        base = self.base
+        if base._rg:
+            x._edge = (_node_for_view(ROWS["as_strided"], base, x), 0)
+            x._rg = True
+        self.stamp = st.version
+
+
+def _node_for_view(row: Row, base: Any, x: Any) -> Node:
+    node = new(node_class(row))
+    node.edges = (edge_of(base),)
+    node.attrs = {"layout": layout_of(x), "base_layout": layout_of(base)}
+    node.saved = (None, None)
+    node.seq = next(counter)
+    node.meta = ((x._a.shape, x._a.dtype),)
+    node.hooks = None
+    node.made = _made() if _sites else None
+    return node
+
+
+def strides_of(a: Any) -> tuple[int, ...]:
+    """Strides in elements, for empty arrays those of PyTorch."""
+    if a.size == 0 and not any(a.strides):
+        return layout.contiguous_strides(a.shape)
+    size = a.itemsize
+    return tuple([s // size for s in a.strides])
+
+
+def layout_of(x: Any) -> layout.Layout:
+    """How a tensor lies in its storage, in elements."""
+    a = x._a
+    st = x._st
+    offset = 0
+    if st is not None and st.root is not None:
+        where = backend.of(a)
+        offset = (where.address(a) - where.address(st.root)) // a.itemsize
+    return layout.Layout(a.shape, strides_of(a), offset)
+
+
+def view(row: Row, x: Any, **attrs: Any) -> Any:
+    """Run a row whose result is a view: its layout rule, on the same storage."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{row.name}(): argument 'self' (position 1) must be Tensor, not {type(x).__name__}")
+    before = layout_of(x)
+    after = row.view(before, **attrs)
+    out = alias(x, after, x._a.dtype)
+    _tie_view(row, x, out, attrs, before)
+    return out
+
+
+def views(row: Row, x: Any, **attrs: Any) -> tuple[Any, ...]:
+    """Run a row whose results are several views (split, unbind)."""
+    before = layout_of(x)
+    outs = tuple([alias(x, after, x._a.dtype) for after in row.view(before, **attrs)])
+    base = x._view.base if x._view is not None else x
+    stamp = x._st.version
+    for out in outs:
+        out._view = View(base, "several", stamp)
+        out._live = True
+    if state.grad:
+        record(row, (x,), {**attrs, "base_layout": before}, outs)
+    if _unusual:
+        for tap in taps.ops:
+            tap(row, (x,), attrs, outs)
+    return outs
+
+
+def alias(x: Any, after: layout.Layout, dtype: Any) -> Any:
+    """A tensor over the storage of ``x``, under another layout."""
+    a = x._a
+    st = storage_of(x)
+    where = backend.of(a)
+    if st.root is None:
+        st.root = where.root(a)
+    size = dtype.itemsize
+    shape, strides, offset = after
+    if 0 in shape:
+        offset = min(offset * size, st.root.nbytes) if st.root.size else 0
+    else:
+        offset *= size
+    out = wrap(where.strided(st.root, shape, tuple([s * size for s in strides]), offset, dtype))
+    out._st = st
+    return out
+
+
+def _tie_view(row: Row, x: Any, out: Any, attrs: dict[str, Any], before: layout.Layout) -> None:
+    base = x._view.base if x._view is not None else x
+    st = x._st
+    if state.inference:
+        made_in = "inference"
+    elif not state.grad:
+        made_in = "no_grad"
+    else:
+        made_in = x._view.made_in if x._view is not None else ""
+    out._view = View(base, made_in, st.version)
+    out._live = True
+    if state.grad:
+        record(row, (x,), {**attrs, "base_layout": before}, (out,))
+    elif x._rg and x._edge is None:
+        out._rg = True  # a view of a leaf made without recording is itself a leaf that requires grad, as in PyTorch
+    if _unusual:
+        for tap in taps.ops:
+            tap(row, (x,), attrs, (out,))
+
+
+def device_of(a: Any) -> device:
+    return device("cpu") if type(a) is ndarray else device("cuda", a.device.id)

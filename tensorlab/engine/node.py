@@ -1,0 +1,391 @@
+"""Nodes of the graph, and how a node computes gradients from its row.
+
+A node keeps arrays, never the tensors it was made from, so graphs have no cycles: a saved value is ``(array, storage, version)``,
+and what it is in the graph is read off the node's own edges when a second derivative asks for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorlab.engine import sites
+from tensorlab.engine.hooks import NodeHooks, RemovableHandle, hook_table, register
+
+#: Creation numbers. A node's is its id everywhere: in a snapshot, a breakpoint, a drawing.
+counter = itertools.count(1)
+
+#: An edge: the node a gradient goes to, and which of its outputs it belongs to.
+Edge = tuple["Node", int]
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class Bound:
+    """What the floors above give the engine when they are loaded: how to make tensors from arrays."""
+
+    wrap: Callable[[Any], Any]  # array -> Tensor
+    unpack: Callable[[Any, Any, Any], Any]  # (array, storage, edge) -> Tensor that is part of the graph
+    cast: Callable[[Any, Any], Any]  # (Tensor, NumPy dtype) -> Tensor
+    edge: Callable[[Any], Any]  # root Tensor -> its edge, or an error that says why it has none
+    seed: Callable[[Any, Any], Any]  # (root, gradient or None) -> gradient
+    like: Callable[[Any, Any], Any]  # (Tensor, array) -> copy laid out like the array
+
+
+class Freed:
+    """Stands where saved values were. Asking it for one explains which backward freed them."""
+
+    __slots__ = ("site",)
+
+    def __init__(self, site: Any) -> None:
+        self.site = site
+
+    def __getitem__(self, index: int) -> Any:
+        first = f" The first backward was {sites.describe(self.site)}." if self.site else ""
+        raise RuntimeError(
+            "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed)."
+            f"{first} Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Say "
+            "retain_graph=True in the first call if you need to backward through the graph a second time, or compute the loss again."
+        )
+
+    def __len__(self) -> int:
+        return 0
+
+
+class Packed:
+    """A saved value in the care of a user's ``saved_tensors_hooks``."""
+
+    __slots__ = ("payload", "unpack", "storage", "version")
+
+    def __init__(self, payload: Any, unpack: Callable[[Any], Any]) -> None:
+        self.payload = payload
+        self.unpack = unpack
+
+
+class Node:
+    """One recorded operation. ``row`` is its operation, ``edges[i]`` where the gradient of input ``i`` goes (or ``None``)."""
+
+    __slots__ = ("edges", "saved", "attrs", "seq", "meta", "made", "hooks", "__weakref__")
+
+    row: Any = None
+    _plain: tuple[Any, ...] = ()
+    _graph: tuple[Any, ...] = ()
+
+    edges: tuple[Edge | None, ...]
+    saved: Any  # one entry an input and a result: (array, storage, version), or None where the formulas do not need it
+    attrs: dict[str, Any] | None
+    seq: int
+    meta: tuple[tuple[tuple[int, ...], Any], ...]  # (shape, NumPy dtype) of every output
+    made: tuple[Any, Any] | None  # (site, scope) where places are recorded
+    hooks: NodeHooks | None
+
+    # ---------------------------------------------------------------------------------------------- what people see
+
+    def name(self) -> str:
+        """The node's name as PyTorch spells it, such as ``MulBackward0``."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that this node's gradients go to, one pair (node, output number) an input."""
+        return tuple([(None, 0) if edge is None else edge for edge in self.edges])
+
+    @property
+    def site(self) -> Any:
+        return self.made[0] if self.made else None
+
+    @property
+    def scope(self) -> tuple[tuple[str, str], ...] | None:
+        """The modules that were running when the node was made, outermost first, as (name, type name) pairs."""
+        path, inner = [], self.made[1] if self.made else None
+        while inner is not None:
+            name, type_name, inner = inner
+            path.append((name, type_name))
+        return tuple(reversed(path)) or None
+
+    @property
+    def freed(self) -> Any:
+        """``None``, or what freed this node's saved values."""
+        return self.saved if isinstance(self.saved, Freed) else None
+
+    def saved_facts(self) -> list[tuple[str, Any, int, int, int]]:
+        """What the node keeps: (name, array, version when saved, version now, storage identity)."""
+        if isinstance(self.saved, Freed) or self.row is None:
+            return []
+        names = self.row.params + self.row.results if not self.row.variadic else ()
+        return [
+            (name, value[0], value[2], value[1].version, id(value[1]))
+            for name, value in zip(names, self.saved or (), strict=False)
+            if type(value) is tuple
+        ]
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_inputs, grad_outputs)`` after this node ran; a returned tuple replaces ``grad_inputs``."""
+        return register(self.hook_tables().post, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_outputs)`` before this node runs; a returned tuple replaces them."""
+        return register(self.hook_tables().pre, hook)
+
+    def hook_tables(self) -> NodeHooks:
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_") and self.row is not None:
+            return self._saved_by_name(name[7:])
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+
+    def _saved_by_name(self, name: str) -> Any:
+        if self.attrs and name in self.attrs:
+            return self.attrs[name]
+        names = self.row.params + self.row.results
+        if name in names and self.saved[names.index(name)] is not None:
+            return self.value(names.index(name))
+        raise AttributeError(f"{type(self).__name__} saved no {name!r}; it saved {[f[0] for f in self.saved_facts()]}")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+    # ---------------------------------------------------------------------------------------------- saved values
+
+    def array(self, index: int) -> Any:
+        """A saved value as a plain array, once its version is checked."""
+        value = self.saved[index]
+        if type(value) is tuple:
+            array, storage, version = value
+            if storage.version != version:
+                raise self._modified(index, value)
+            return array
+        return self.value(index)._a
+
+    def value(self, index: int) -> Any:
+        """A saved value as a Tensor that is the same part of the graph as what was saved."""
+        value = self.saved[index]
+        if type(value) is tuple:
+            array, storage, version = value
+            if storage.version != version:
+                raise self._modified(index, value)
+            inputs = len(self.edges)
+            edge = self.edges[index] if index < inputs else (self, index - inputs)
+            return Bound.unpack(array, storage, edge)
+        return value.unpack(value.payload)
+
+    def _modified(self, index: int, value: tuple[Any, Any, int]) -> RuntimeError:
+        array, storage, version = value
+        names = self.row.params + self.row.results
+        label = names[index] if index < len(names) else f"value {index}"
+        writes = [w for w in storage.writes if w[0] > version]
+        who = "".join(
+            f" It was written by {op}()" + (f" at {sites.describe(site)}" if site else "") + f" (version {number})."
+            for number, op, site in writes[:3]
+        )
+        made = f", made at {sites.describe(self.site)}," if self.site else ""
+        return RuntimeError(
+            f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[tensorlab.{array.dtype.name} {list(array.shape)}], which {self.name()}{made} saved as '{label}', is at version "
+            f"{storage.version}; expected version {version} instead.{who} Use the out-of-place form, or write to a clone()."
+        )
+
+    # ---------------------------------------------------------------------------------------------- computing gradients
+
+    @classmethod
+    def plan(cls, row: Any) -> None:
+        """Prepare, once a row, how each gradient formula gets its arguments."""
+        if row.vjps is not None:
+            cls._plain = tuple(_bind(row, v, n, "array") for v, n in zip(row.vjps, row.needs, strict=True))
+            cls._graph = tuple(_bind(row, v, n, "value") for v, n in zip(row.vjps, row.needs, strict=True))
+
+    def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
+        """Gradients for every edge from the gradients of the outputs; ``graph`` asks for gradients that differentiate again."""
+        row = self.row
+        if row.joint is not None:
+            return self._apply_joint(grads, graph)
+        g = grads[0]
+        if g is None:
+            return [None] * len(self.edges)
+        if row.on_arrays and not graph:
+            a = g._a
+            if a.dtype is _F32 or a.dtype is _F64:
+                return self._apply_plain(a)
+        out = []
+        conjugate = self.meta[0][1].kind == "c" and row.holomorphic
+        if conjugate:
+            g = g.conj()
+        for edge, step in zip(self.edges, self._graph, strict=True):
+            if edge is None:
+                out.append(None)
+                continue
+            r = step(g, self)
+            out.append(fit(r.conj() if conjugate else r, edge))
+        return out
+
+    def _apply_plain(self, a: Any) -> list[Any]:
+        out = []
+        wrap = Bound.wrap
+        for edge, step in zip(self.edges, self._plain):  # noqa: B905  (hot; lengths agree by construction)
+            if edge is None:
+                out.append(None)
+                continue
+            r = step(a, self)
+            shape, dtype = edge[0].meta[edge[1]]
+            if r.shape != shape:
+                r = reduce_to(r, shape)
+            if r.dtype is not dtype:
+                r = r.astype(dtype)
+            out.append(wrap(r))
+        return out
+
+    def _apply_joint(self, grads: Sequence[Any], graph: bool) -> list[Any]:
+        if all(g is None for g in grads):
+            return [None] * len(self.edges)
+        needs = [edge is not None for edge in self.edges]
+        arguments = [self._argument(name) for name in self.row.needs[0]]
+        found = self.row.joint(list(grads), needs, *arguments)
+        return [
+            fit(r, edge) if edge is not None and r is not None else None
+            for edge, r in zip(self.edges, found, strict=True)
+        ]
+
+    def _argument(self, name: str) -> Any:
+        kind, key = _source(self.row, name)
+        if kind == "attr":
+            return self.attrs[key] if self.attrs else None
+        if kind == "shape":
+            return self.input_shape(key)
+        return self.value(key) if self.saved[key] is not None else None
+
+    def input_shape(self, index: int) -> tuple[int, ...]:
+        edge = self.edges[index]
+        if edge is None:
+            raise RuntimeError(f"{self.name()} has no gradient to give for input {index}")
+        return edge[0].meta[edge[1]][0]
+
+
+def _source(row: Any, name: str) -> tuple[str, Any]:
+    """Where a formula's argument comes from: a saved value, the shape of an input, or an attribute of the call."""
+    if name in row.params and not row.variadic:
+        return "saved", row.params.index(name)
+    if name in row.results:
+        return "saved", len(row.params) + row.results.index(name)
+    if name.endswith("_shape") and name[:-6] in row.params:
+        return "shape", row.params.index(name[:-6])
+    return "attr", name
+
+
+def _bind(row: Any, vjp: Callable[..., Any] | None, needs: tuple[str, ...], how: str) -> Callable[[Any, Node], Any]:
+    """A formula as a function of (gradient, node). The common forms are spelled out since every backward step runs one."""
+    if vjp is None:
+
+        def refuse(g: Any, node: Node) -> Any:
+            raise RuntimeError(f"{row.name}() has no gradient for this input")
+
+        return refuse
+    sources = [_source(row, name) for name in needs]
+    kinds = [kind for kind, _ in sources]
+    read = getattr(Node, how)
+    if not sources:
+        return lambda g, node: vjp(g)
+    if kinds == ["saved"]:
+        i = sources[0][1]
+        return lambda g, node: vjp(g, read(node, i))
+    if kinds == ["saved", "saved"]:
+        i, j = sources[0][1], sources[1][1]
+        return lambda g, node: vjp(g, read(node, i), read(node, j))
+
+    def general(g: Any, node: Node) -> Any:
+        arguments = []
+        for kind, key in sources:
+            if kind == "saved":
+                arguments.append(read(node, key))
+            elif kind == "shape":
+                arguments.append(node.input_shape(key))
+            else:
+                arguments.append(node.attrs[key])  # type: ignore[index]
+        return vjp(g, *arguments)
+
+    return general
+
+
+def reduce_to(g: Any, shape: tuple[int, ...]) -> Any:
+    """Sum a gradient over the dimensions that broadcasting stretched. Works on arrays and on Tensors."""
+    extra = len(g.shape) - len(shape)
+    if extra < 0:
+        return g.reshape(shape)
+    axes = tuple(range(extra)) + tuple(
+        d for d in range(extra, len(g.shape)) if shape[d - extra] == 1 and g.shape[d] != 1
+    )
+    if axes:
+        g = g.sum(axes, keepdims=True)
+    return g.reshape(shape) if tuple(g.shape) != shape else g
+
+
+def fit(g: Any, edge: Edge) -> Any:
+    """A gradient with the shape and type of what it belongs to."""
+    shape, dtype = edge[0].meta[edge[1]]
+    if g._a.shape != shape:
+        g = reduce_to(g, shape)
+    return g if g._a.dtype is dtype or g._a.dtype == dtype else Bound.cast(g, dtype)
+
+
+def node_class(row: Any) -> type[Node]:
+    """The class of a row's nodes, one a row, named as PyTorch names it."""
+    if row.node is None:
+        made = type(row.node_name, (Node,), {"__slots__": (), "row": row, "__doc__": f"Records one call of {row.name}()."})
+        made.plan(row)
+        row.node = made
+    return row.node
+
+
+class AccumulateGrad(Node):
+    """The end of a path: adds what arrives to the ``.grad`` of its leaf, ``variable``."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Any) -> None:
+        self.variable = variable
+        self.edges = ()
+        self.saved = None
+        self.attrs = None
+        self.seq = next(counter)
+        self.meta = ((variable._a.shape, variable._a.dtype),)
+        self.made = None
+        self.hooks = variable._leaf.hooks if variable._leaf is not None else None
+
+    def hook_tables(self) -> NodeHooks:
+        self.hooks = leaf_hooks(self.variable).hooks
+        return self.hooks
+
+
+class LeafHooks:
+    """Hooks of a leaf. They live with the tensor, since its node comes and goes with the graphs that use it."""
+
+    __slots__ = ("hooks", "after")
+
+    def __init__(self) -> None:
+        self.hooks = NodeHooks()
+        self.after = hook_table()  # post-accumulate-grad hooks
+
+
+def leaf_hooks(leaf: Any) -> LeafHooks:
+    if leaf._leaf is None:
+        leaf._leaf = LeafHooks()
+        node = leaf._acc() if leaf._acc is not None else None
+        if node is not None:
+            node.hooks = leaf._leaf.hooks
+    return leaf._leaf
+
+
+def accumulator(leaf: Any) -> AccumulateGrad:
+    """The node at which gradients of a leaf that requires grad arrive. The leaf knows it weakly, so no cycle is made."""
+    known = leaf._acc
+    node = known() if known is not None else None
+    if node is None:
+        node = AccumulateGrad(leaf)
+        leaf._acc = weakref.ref(node)
+    return node

@@ -1,0 +1,486 @@
+"""The backward pass as an object that can wait.
+
+``BackwardRun`` owns the ready heap, the consumer counts and the gradients that wait at nodes. ``step()`` runs one node;
+``Tensor.backward()`` is a run to the end. There is no second walker.
+
+Two rules make a run safe to interrupt and to undo. Waiting gradients are never changed in place: a sum makes a new tensor and a
+new list, so going back means putting earlier references back. And a step first computes, changing nothing, then commits edge by
+edge behind a cursor; an exception or an interrupt at any point leaves either an untouched step or a commit that goes on where
+it stood. (Signals are handled at calls, so the stores that belong together stand next to each other without a call between.)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
+from sys import getrefcount
+from typing import Any
+
+from tensorlab import taps
+from tensorlab.engine import sites
+from tensorlab.engine.hooks import NodeHooks
+from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node
+from tensorlab.modes import sites_are_watched, state
+
+_FIRST = 1 << 62
+_deposits = threading.Lock()
+
+
+def priority(node: Node) -> int:
+    """The newest ready node runs first; leaves' accumulators run before everything."""
+    return -(_FIRST + node.seq) if type(node) is AccumulateGrad else -node.seq
+
+
+class _Undo:
+    """What one step changed, as references to what was there before."""
+
+    __slots__ = ("node", "grads", "incoming", "outgoing", "targets", "saved", "leaf", "edit")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.grads: Any = None
+        self.incoming: Any = None
+        self.outgoing: Any = ()
+        self.targets: list[tuple[Node, Any, int]] = []
+        self.leaf: tuple[Any, ...] | None = None
+        self.edit = False
+
+
+class BackwardRun:
+    """A backward pass from ``roots`` that goes on when it is told to.
+
+    ``gradients`` seeds each root; ``None`` means 1, for roots of one element. ``inputs`` limits the pass to paths that lead to
+    them: with ``accumulate`` their ``.grad`` is filled, without it the gradients are in ``captured``. ``journal`` keeps what
+    ``back()`` needs. ``retain_graph`` defaults to ``create_graph``; with a journal, saved values are freed at ``close()``.
+
+    Attributes: ``current`` (the node that runs next, or ``None``), ``waiting`` (node -> gradients, one an output), ``done`` (nodes
+    in the order they ran, with a journal), ``count`` and ``total`` (nodes run, nodes in all), ``finished``, ``lock``.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[Any],
+        gradients: Sequence[Any] | None = None,
+        *,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Sequence[Any] | None = None,
+        accumulate: bool = True,
+        journal: bool = False,
+    ) -> None:
+        self.lock = threading.RLock()
+        self.create_graph = create_graph
+        self.retain_graph = create_graph if retain_graph is None else retain_graph
+        self.waiting: dict[Node, list[Any]] = {}
+        self.missing: dict[Node, int] = {}
+        self.ready: list[tuple[int, Node]] = []
+        self.count = 0
+        self.closed = False
+        self.captured: dict[int, Any] = {}
+        self._captures: dict[Node, list[tuple[int, int, Any]]] = {}
+        self._fill = accumulate
+        self._needed: set[Node] | None = None
+        self._journal: list[_Undo] | None = [] if journal else None
+        self._inflight: list[Any] | None = None
+        self._freed = Freed(sites.here() if not self.retain_graph and sites_are_watched() else None)
+        edges = [Bound.edge(root) for root in roots]
+        self._count(edges)
+        if inputs is not None:
+            self._aim(inputs)
+        self.total = len(self.missing) if self._needed is None else len(self._needed)
+        self._seed(edges, gradients if gradients is not None else [None] * len(edges), roots)
+
+    # ---------------------------------------------------------------------------------------------- setting out
+
+    def _count(self, edges: Sequence[Edge]) -> None:
+        """Count, for every node that can be reached, the edges that lead to it."""
+        missing = self.missing
+        stack = []
+        for node, _ in edges:
+            if node not in missing:
+                missing[node] = 0
+                stack.append(node)
+        while stack:
+            for edge in stack.pop().edges:
+                if edge is not None:
+                    node = edge[0]
+                    if node in missing:
+                        missing[node] += 1
+                    else:
+                        missing[node] = 1
+                        stack.append(node)
+
+    def _aim(self, inputs: Sequence[Any]) -> None:
+        """Keep only nodes from which a wanted input can be reached."""
+        needed: set[Node] = set()
+        for index, tensor in enumerate(inputs):
+            edge = Bound.edge(tensor)
+            self._captures.setdefault(edge[0], []).append((edge[1], index, tensor))
+        for node in sorted(self.missing, key=lambda n: n.seq if type(n) is not AccumulateGrad else 0):
+            if node in self._captures or any(e is not None and e[0] in needed for e in node.edges):
+                needed.add(node)
+        self._needed = needed
+
+    def _seed(self, edges: Sequence[Edge], gradients: Sequence[Any], roots: Sequence[Any]) -> None:
+        needed = self._needed
+        for (node, output), gradient, root in zip(edges, gradients, roots, strict=True):
+            if needed is not None and node not in needed:
+                continue
+            slot = self.waiting.setdefault(node, [None] * len(node.meta))
+            seed = Bound.seed(root, gradient)
+            slot[output] = seed if slot[output] is None else slot[output] + seed
+        self.ready = [(priority(n), n) for n in self.waiting if self.missing[n] == 0]
+        heapify(self.ready)
+
+    # ---------------------------------------------------------------------------------------------- where it stands
+
+    @property
+    def current(self) -> Node | None:
+        """The node that runs next, or ``None`` when the run is over."""
+        if self._inflight is not None:
+            return self._inflight[0]
+        ready = self.ready
+        while ready and self.missing[ready[0][1]] < 0:  # pushed twice by a commit that was interrupted
+            heappop(ready)
+        return ready[0][1] if ready else None
+
+    @property
+    def finished(self) -> bool:
+        return self.current is None
+
+    @property
+    def done(self) -> list[Node]:
+        """Nodes in the order they ran. Only a run with a journal keeps them."""
+        return [u.node for u in self._journal or () if not u.edit]
+
+    def planned(self) -> list[Node]:
+        """The nodes still to run, in the order they will run. The order depends on the graph alone, not on values."""
+        missing = {n: c for n, c in self.missing.items() if c >= 0}
+        ready = [entry for entry in self.ready if missing.get(entry[1]) == 0]
+        heapify(ready)
+        order = []
+        while ready:
+            node = heappop(ready)[1]
+            if missing.pop(node, None) is None:
+                continue
+            order.append(node)
+            for edge in node.edges:
+                if edge is not None and self._wants(edge[0]):
+                    missing[edge[0]] -= 1
+                    if missing[edge[0]] == 0:
+                        heappush(ready, (priority(edge[0]), edge[0]))
+        return order
+
+    def incoming(self, node: Node) -> list[Any] | None:
+        """The gradients that wait at a node, or that it got when it ran (with a journal)."""
+        for undo in reversed(self._journal or ()):
+            if undo.node is node and not undo.edit:
+                return undo.incoming
+        return self.waiting.get(node)
+
+    def flow(self, node: Node) -> list[tuple[int, Any]]:
+        """The gradients that a node sent when it ran, as (edge position, gradient); needs a journal."""
+        for undo in reversed(self._journal or ()):
+            if undo.node is node and not undo.edit:
+                return [(i, g) for i, g in enumerate(undo.outgoing) if g is not None]
+        return []
+
+    def _wants(self, node: Node) -> bool:
+        return self._needed is None or node in self._needed
+
+    # ---------------------------------------------------------------------------------------------- going forward
+
+    def step(self) -> Node | None:
+        """Run one node and return it; ``None`` when there is none left."""
+        with self.lock:
+            node = self.current
+            if node is not None:
+                self._guarded(self._step)
+            return node
+
+    def run(self, until: Callable[[BackwardRun, Node], bool] | None = None) -> Node | None:
+        """Run to the end, or until ``until(run, node)`` says so of the node that would run next, which is returned."""
+        with self.lock:
+            return self._guarded(self._run, until)
+
+    def _run(self, until: Callable[[BackwardRun, Node], bool] | None) -> Node | None:
+        node = self.current
+        while node is not None:
+            if until is not None and until(self, node):
+                return node
+            self._step()
+            node = self.current
+        return None
+
+    def _guarded(self, body: Callable[..., Any], *args: Any) -> Any:
+        """Run with this pass's grad mode, and give the thread its own back."""
+        if self.closed:
+            raise RuntimeError("this backward run is closed; start a new one from the loss")
+        before = state.grad
+        state.grad = self.create_graph
+        try:
+            return body(*args)
+        finally:
+            state.grad = before
+
+    def _step(self) -> None:
+        flight = self._inflight
+        if flight is None:
+            flight = self._inflight = self._compute(self.ready[0][1])
+        node, grads, outs, k, undo = flight
+        ready, missing, waiting, needed = self.ready, self.missing, self.waiting, self._needed
+        if ready and ready[0][1] is node:
+            heappop(ready)
+        edges = node.edges
+        for k in range(k, len(edges)):  # noqa: B020
+            edge = edges[k]
+            if edge is None or (needed is not None and edge[0] not in needed):
+                continue
+            target, output = edge
+            slot = waiting.get(target)
+            left = missing[target] - 1
+            if undo is not None:
+                undo.targets.append((target, slot, left + 1))
+            g = outs[k]
+            if g is not None:
+                if slot is None:
+                    slot = [None] * len(target.meta)
+                else:
+                    slot = slot.copy()
+                slot[output] = g if slot[output] is None else slot[output] + g
+            if left == 0:
+                heappush(ready, (priority(target), target))
+            if slot is not None:
+                waiting[target] = slot
+            missing[target] = left
+            flight[3] = k + 1
+        if type(node) is AccumulateGrad:
+            self._deposit(node, flight)
+        self._settle(node, grads, outs, undo)
+
+    def _compute(self, node: Node) -> list[Any]:
+        """Everything of a step that can fail, before anything is changed: hooks and the node's own formulas."""
+        grads = self.waiting.get(node) or [None] * len(node.meta)
+        undo = None
+        if self._journal is not None:
+            undo = _Undo(node)
+            undo.grads = grads
+        hooks = node.hooks
+        capturing = self._captures.get(node)
+        if hooks is not None:
+            grads = self._before(node, hooks, list(grads), only_tensor_hooks=capturing is not None and not self._fill)
+        if capturing is not None:
+            for output, index, _ in capturing:
+                self.captured[index] = grads[output]
+        if type(node) is AccumulateGrad:
+            outs: Any = ()
+        elif self._ends_at(node):
+            outs = (None,) * len(node.edges)
+        else:
+            outs = node.apply(grads, self.create_graph)
+            if hooks is not None and hooks.post:
+                outs = _after(node, hooks, outs, grads)
+        if undo is not None:
+            undo.incoming, undo.outgoing = list(grads), outs
+        return [node, grads, outs, 0, undo]
+
+    def _ends_at(self, node: Node) -> bool:
+        """Whether nothing that is wanted lies beyond a captured node, so that it need not run."""
+        needed = self._needed
+        return needed is not None and not any(e is not None and e[0] in needed for e in node.edges)
+
+    def _settle(self, node: Node, grads: Any, outs: Any, undo: _Undo | None) -> None:
+        self.waiting.pop(node, None)
+        self.missing[node] = -1
+        if undo is not None:
+            self._journal.append(undo)  # type: ignore[union-attr]
+        elif not self.retain_graph and node.saved:
+            node.saved = self._freed
+        self._inflight = None
+        self.count += 1
+        if taps.steps:
+            for tap in taps.steps:
+                tap(node, grads, outs)
+
+    # ---------------------------------------------------------------------------------------------- hooks
+
+    def _before(self, node: Node, hooks: NodeHooks, grads: list[Any], only_tensor_hooks: bool) -> list[Any]:
+        for output, table in hooks.tensor.items():
+            for hook in list(table.values()):
+                if grads[output] is not None:
+                    grads[output] = _checked(node, hook(grads[output]), grads[output])
+        for output, known in hooks.retain.items():
+            tensor = known()
+            if tensor is not None and grads[output] is not None:
+                g = grads[output]
+                tensor._grad = g if tensor._grad is None else tensor._grad + g
+        if not only_tensor_hooks:
+            for hook in list(hooks.pre.values()):
+                found = hook(tuple(grads))
+                if found is not None:
+                    found = found if isinstance(found, tuple) else (found,)
+                    if len(found) != len(grads):
+                        raise RuntimeError(
+                            f"a pre-hook of {node.name()} returned {len(found)} gradients; it got, and must return, {len(grads)}"
+                        )
+                    grads = [g if new is None else _checked(node, new, g) for new, g in zip(found, grads, strict=True)]
+        return grads
+
+    # ---------------------------------------------------------------------------------------------- leaves
+
+    def _deposit(self, node: AccumulateGrad, flight: list[Any]) -> None:
+        """Add what arrived to the leaf's ``.grad``: in place and in the same memory, unless the pass itself is recorded."""
+        leaf, grads, undo = node.variable, flight[1], flight[4]
+        capturing = self._captures.get(node)
+        wanted = self._fill and (self._needed is None or capturing is not None)
+        if flight[3] == 0 and wanted and grads[0] is not None:
+            with _deposits:
+                current = leaf._grad
+                if undo is not None and undo.leaf is None:
+                    undo.leaf = _remember(leaf, current)
+                if current is None:
+                    fresh = grads[0] if self.create_graph else _own(grads, leaf._a)
+                    leaf._grad = fresh
+                    flight[3] = 1
+                elif self.create_graph:
+                    total = current + grads[0]
+                    leaf._grad = total
+                    flight[3] = 1
+                else:
+                    into, add = current._a, grads[0]._a
+                    into += add
+                    flight[3] = 1
+                    if current._st is not None:
+                        current._st.bump("accumulate", None)
+        if flight[3] < 2:
+            flight[3] = 2
+            if leaf._leaf is not None and wanted:
+                for hook in list(leaf._leaf.after.values()):
+                    hook(leaf)
+            if node.hooks is not None and node.hooks.post:
+                for hook in list(node.hooks.post.values()):
+                    hook((), tuple(grads))
+
+    # ---------------------------------------------------------------------------------------------- going back
+
+    def edit(self, node: Node, output: int, gradient: Any) -> None:
+        """Replace a waiting gradient. ``back()`` undoes it together with the step before it."""
+        with self.lock:
+            slot = self.waiting.get(node)
+            if slot is None or self.missing.get(node, -1) < 0:
+                raise RuntimeError(f"no gradient waits at {node.name()}; only gradients that have not been used can be changed")
+            undo = _Undo(node)
+            undo.edit = True
+            undo.grads = slot
+            changed = slot.copy()
+            changed[output] = _checked(node, gradient, slot[output]) if slot[output] is not None else gradient
+            if self._journal is not None:
+                self._journal.append(undo)
+            self.waiting[node] = changed
+
+    def back(self) -> Node | None:
+        """Undo the latest step exactly and return its node, which is then the next to run; ``None`` at the beginning."""
+        with self.lock:
+            journal = self._journal
+            if journal is None:
+                raise RuntimeError("this run keeps no journal; make it with journal=True to be able to step back")
+            if self._inflight is not None:
+                raise RuntimeError("a step was interrupted half-way; step forward once to complete it, then step back")
+            while journal and journal[-1].edit:
+                undo = journal.pop()
+                self.waiting[undo.node] = undo.grads
+            if not journal:
+                return None
+            undo = journal.pop()
+            self._undo(undo)
+            return undo.node
+
+    def _undo(self, undo: _Undo) -> None:
+        for target, slot, left in reversed(undo.targets):
+            if slot is None:
+                self.waiting.pop(target, None)
+            else:
+                self.waiting[target] = slot
+            self.missing[target] = left
+        self.missing[undo.node] = 0
+        self.waiting[undo.node] = undo.grads
+        self.ready = [e for e in self.ready if self.missing[e[1]] == 0 and e[1] is not undo.node]
+        self.ready.append((priority(undo.node), undo.node))
+        heapify(self.ready)
+        self.count -= 1
+        for _, index, _ in self._captures.get(undo.node, ()):
+            self.captured.pop(index, None)
+        if undo.leaf is not None:
+            leaf, gradient, values, version = undo.leaf
+            leaf._grad = gradient
+            if values is not None:
+                gradient._a[...] = values
+                if gradient._st is not None:
+                    gradient._st.version = version
+
+    def close(self) -> None:
+        """End the run: forget the journal, and free saved values of nodes that ran unless the graph is to be kept."""
+        with self.lock:
+            if self.closed:
+                return
+            self.closed = True
+            for undo in self._journal or ():
+                if not self.retain_graph and undo.node.saved and not undo.edit:
+                    undo.node.saved = self._freed
+            self._journal = [] if self._journal is not None else None
+            self.waiting, self.ready, self.missing, self._inflight = {}, [], {}, None
+            self._captures = {}
+
+
+def _own(grads: list[Any], like: Any) -> Any:
+    """A gradient for ``.grad`` that nobody else holds, with the leaf's order of dimensions: itself if it is both, else a copy."""
+    if (
+        getrefcount(grads[0]) <= 2
+        and getrefcount(grads[0]._a) <= 2
+        and grads[0]._a.base is None
+        and grads[0]._a.strides == like.strides
+        and grads[0]._edge is None
+    ):
+        return grads[0]
+    return Bound.like(grads[0], like)
+
+
+def _remember(leaf: Any, current: Any) -> tuple[Any, ...]:
+    """A leaf's gradient as it is, with its values if they are about to be added to in place."""
+    if current is None:
+        return leaf, None, None, 0
+    return leaf, current, current._a.copy(), current._st.version if current._st is not None else 0
+
+
+def _checked(node: Node, new: Any, old: Any) -> Any:
+    """What a hook returned, once it is a gradient of the right kind and shape; ``None`` keeps the old one."""
+    if new is None:
+        return old
+    if not hasattr(new, "_a"):
+        raise TypeError(f"hooks of {node.name()} must return None or a Tensor, not {type(new).__name__}")
+    if new._a.shape != old._a.shape:
+        raise RuntimeError(
+            f"hook of {node.name()} has changed the size of value: it got shape {list(old._a.shape)} and returned {list(new._a.shape)}"
+        )
+    if new._a.dtype != old._a.dtype:
+        raise RuntimeError(
+            f"hook of {node.name()} has changed the type of value: it got {old.dtype} and returned {new.dtype}; "
+            "return the same type, for example with .to(grad.dtype)"
+        )
+    return new
+
+
+def _after(node: Node, hooks: NodeHooks, outs: list[Any], grads: list[Any]) -> list[Any]:
+    for hook in list(hooks.post.values()):
+        found = hook(tuple(outs), tuple(grads))
+        if found is None:
+            continue
+        found = found if isinstance(found, tuple) else (found,)
+        if len(found) != len(outs):
+            raise RuntimeError(f"a hook of {node.name()} returned {len(found)} gradients; it got, and must return, {len(outs)}")
+        outs = [
+            old if new is None else (_checked(node, new, old) if old is not None else new)
+            for new, old in zip(found, outs, strict=True)
+        ]
+    return outs

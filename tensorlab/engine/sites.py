@@ -1,0 +1,56 @@
+"""Where something was made: a pair (code object, instruction offset), taken in about 0.1 us and worked out only when asked.
+
+A kept frame would keep the user's variables alive; a code object keeps only code.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+Site = tuple[CodeType, int]
+
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class Place(NamedTuple):
+    """A site, worked out."""
+
+    file: str
+    line: int
+    function: str
+    code: str
+
+    def __str__(self) -> str:
+        return f'{self.file}, line {self.line}, in {self.function}: "{self.code}"'
+
+
+def here(depth: int = 1) -> Site | None:
+    """The innermost frame that is not ours, as a site."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(_OURS):
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def resolve(site: Site) -> Place:
+    """File, line, function and source text of a site."""
+    code, offset = site
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= offset < end and number is not None:
+            line = number
+            break
+    text = linecache.getline(code.co_filename, line).strip()
+    return Place(code.co_filename, line, code.co_name, text)
+
+
+def describe(site: Site | None) -> str:
+    """A site in words for an error message, or an empty string."""
+    return str(resolve(site)) if site is not None else ""

@@ -1,0 +1,224 @@
+"""The door's second half: writing into tensors that exist.
+
+A write runs the row's ordinary forward, copies the result into place, counts one version, and gives the tensor new history. A
+write to a view also gives its base new history: ``CopySlices`` passes the part of a gradient that was written through the write,
+and the rest to what was there before. Every other view finds out when it is next asked for its place in the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorlab import backend, dispatch, dtypes, layout, taps
+from tensorlab.backend.storage import Storage
+from tensorlab.dispatch import _made, _promoted, _tensors, edge_of, layout_of, storage_of
+from tensorlab.engine import sites
+from tensorlab.engine.node import Node, counter, node_class
+from tensorlab.explain import explain, inputs_in_words
+from tensorlab.modes import state
+from tensorlab.ops.table import Row
+
+new = object.__new__
+
+
+class CopySlices(Node):
+    """History of a base after a write to one of its views. ``write`` is the node of the write itself."""
+
+    __slots__ = ("write", "base_layout", "view_layout")
+
+    def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
+        g = grads[0]
+        if g is None:
+            return [None] * len(self.edges)
+        where = {"base_layout": self.base_layout, "layout": self.view_layout}
+        part = g._op("as_strided_copy", **where)
+        found = self.write.apply([part], graph)
+        first = None
+        if self.edges[0] is not None:
+            before = found[0] if found[0] is not None else part._zeros(part.shape)
+            first = g._op("as_strided_scatter", before, **where)
+        return [first, *found[1:]]
+
+
+def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, **attrs: Any) -> Any:
+    """Run ``row`` with ``x`` as its first input and put the result into ``x``. Returns ``x``.
+
+    ``anywhere`` allows memory that several indexes reach (``fill_`` writes the same value everywhere, so it may).
+    """
+    name = op or f"{row.name}_"
+    if not isinstance(x, dispatch.Tensor):
+        raise TypeError(f"{name}(): argument 'self' must be Tensor, not {type(x).__name__}")
+    tensors = _tensors(row, (x, *others))
+    _may_write(name, x, tensors, anywhere)
+    result, saved_inputs = _compute(row, name, x, tensors, attrs)
+    recording = state.grad and any(t is not None and t._live and edge_of(t) is not None for t in tensors)
+    if recording:
+        _may_record(name, x)
+        node = _history(row, x, tensors, saved_inputs, attrs)
+    a = x._a
+    a[...] = result
+    storage_of(x).bump(name, sites.here(2))
+    if recording:
+        _save_result(row, node, x)
+        _rebase(x, node)
+    if dispatch._unusual:
+        for tap in taps.ops:
+            tap(row, tensors, attrs, (x,))
+    return x
+
+
+def _compute(row: Row, name: str, x: Any, tensors: list[Any], attrs: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """The new value of ``x``, in its type and shape, and the inputs the gradient formulas are to see."""
+    inputs = _promoted(row, tensors) if row.promotes else tensors
+    arrays = [None if t is None else t._a for t in inputs]
+    xp = backend.namespace(x._a)
+    try:
+        result = row.forward(xp, *arrays, **attrs)
+    except Exception as error:
+        raise explain(row, tensors, attrs, error) from None
+    a = x._a
+    if result.shape != a.shape:
+        raise RuntimeError(
+            f"{name}(): output with shape {list(a.shape)} doesn't match the broadcast shape {list(result.shape)}; an in-place operation "
+            f"cannot make its tensor larger (given {inputs_in_words(row, tensors)})"
+        )
+    if not dtypes.can_cast(dtypes.of(result.dtype), dtypes.of(a.dtype)):
+        raise RuntimeError(
+            f"{name}(): result type {dtypes.of(result.dtype).name} can't be cast to the desired output type {dtypes.of(a.dtype).name}. "
+            f"Use the out-of-place form, or convert the tensor first."
+        )
+    return result, inputs
+
+
+def _may_write(name: str, x: Any, tensors: Sequence[Any], anywhere: bool) -> None:
+    a = x._a
+    if x._st is not None and x._st.inference and not state.inference:
+        raise RuntimeError(
+            f"{name}(): Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
+            "tensor before doing inplace update."
+        )
+    if not anywhere and layout.overlaps_itself(a.shape, a.strides):
+        raise RuntimeError(
+            f"{name}(): unsupported operation: more than one element of the written-to tensor refers to a single memory location. Shape "
+            f"{list(a.shape)}, strides {list(dispatch.strides_of(a))}. Please clone() the tensor before performing the operation."
+        )
+    for other in tensors[1:]:
+        if other is None or other._a is a or other._st is None or other._st is not x._st:
+            continue
+        b = other._a
+        same = b.shape == a.shape and b.strides == a.strides and backend.of(a).address(a) == backend.of(b).address(b)
+        if not same and np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=-1 if a.ndim < 3 else 10_000):
+            raise RuntimeError(
+                f"{name}(): unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+                "location. Please clone() the input before performing the operation."
+            )
+    if state.grad and x._rg and x._edge is None and x._view is None:
+        raise RuntimeError(
+            f"{name}(): a leaf Variable that requires grad is being used in an in-place operation. Wrap the write in `with no_grad():`, or "
+            "use the out-of-place form."
+        )
+
+
+def _may_record(name: str, x: Any) -> None:
+    view = x._view
+    if view is None:
+        return
+    base = view.base
+    if base._rg and base._edge is None:
+        raise RuntimeError(
+            f"{name}(): a view of a leaf Variable that requires grad is being used in an in-place operation. Wrap the write in "
+            "`with no_grad():`, or write to a clone()."
+        )
+    if view.made_in == "several":
+        raise RuntimeError(
+            f"{name}(): Output 0 of a function that returns multiple views is a view and is being modified inplace. This view "
+            "is the output of a function that returns multiple views. Such functions do not allow the output views to be modified "
+            "inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    if view.made_in in ("no_grad", "inference"):
+        where = "no_grad mode" if view.made_in == "no_grad" else "inference mode"
+        raise RuntimeError(
+            f"{name}(): A view was created in {where} and is being modified inplace with grad mode enabled. This view was created in "
+            f"{where}, so its history cannot be rewritten: make the view outside of it, or write inside of it."
+        )
+
+
+def _history(row: Row, x: Any, tensors: Sequence[Any], inputs: Sequence[Any], attrs: dict[str, Any]) -> Node:
+    """The node of a write. What it saves of ``x`` is a copy, since ``x`` is about to change."""
+    node = new(node_class(row))
+    node.edges = tuple([edge_of(t) if t is not None and t._live else None for t in tensors])
+    node.attrs = attrs
+    node.seq = next(counter)
+    node.meta = ((x._a.shape, x._a.dtype),)
+    node.hooks = None
+    node.made = _made()
+    wanted = {n for edge, names in zip(node.edges, row.needs, strict=True) if edge is not None for n in names}
+    saved: list[Any] = []
+    for name, tensor in zip(row.params, inputs, strict=True):
+        if name not in wanted or tensor is None:
+            saved.append(None)
+        elif tensor is x or tensor._st is not None and tensor._st is x._st:
+            saved.append((tensor._a.copy(), Storage(), 0))
+        else:
+            st = storage_of(tensor)
+            saved.append((tensor._a, st, st.version))
+    saved.append(row.results[0] in wanted or None)
+    node.saved = tuple(saved)
+    return node
+
+
+def _save_result(row: Row, node: Node, x: Any) -> None:
+    if node.saved[-1] is not None:
+        st = storage_of(x)
+        node.saved = (*node.saved[:-1], (x._a, st, st.version))
+
+
+def _rebase(x: Any, node: Node) -> None:
+    """Give ``x``, and its base if it is a view, the history of a write."""
+    if x._view is None:
+        _move_retained(x, node)
+        x._edge = (node, 0)
+        x._rg = x._live = True
+        return
+    base = x._view.base
+    over = new(CopySlices)
+    over.write = node
+    over.base_layout, over.view_layout = layout_of(base), layout_of(x)
+    over.edges = (edge_of(base) if base._live else None, *node.edges[1:])
+    over.saved = None
+    over.attrs = None
+    over.seq = next(counter)
+    over.meta = ((base._a.shape, base._a.dtype),)
+    over.hooks = None
+    over.made = node.made
+    _move_retained(base, over)
+    base._edge = (over, 0)
+    base._rg = base._live = True
+    x._rg = True
+    x._view.stamp = -1
+    x._view.sync(x)
+
+
+def _move_retained(x: Any, node: Node) -> None:
+    """``retain_grad`` follows its tensor to its new history; hooks stay with the old."""
+    if x._edge is None or x._edge[0].hooks is None:
+        return
+    old = x._edge[0].hooks.retain.pop(x._edge[1], None)
+    if old is not None:
+        node.hook_tables().retain[0] = old
+
+
+def assign(x: Any, value: Any) -> None:
+    """``x[...] = value`` for a view ``x`` of the target: copy with broadcasting, once leading 1s of ``value`` are dropped."""
+    if not isinstance(value, dispatch.Tensor):
+        raise TypeError(f"can't assign a {type(value).__name__} to a tensor")
+    shape = value._a.shape
+    extra = len(shape) - x._a.ndim
+    if extra > 0 and all(n == 1 for n in shape[:extra]):
+        value = value.reshape(shape[extra:])
+    write(dispatch.ROWS["copy"], x, value, op="copy_")
+
+

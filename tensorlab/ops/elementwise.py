@@ -1,0 +1,112 @@
+"""What elementwise rows have in common: result shapes, sample inputs, and two short forms to declare them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tensorlab.layout import broadcast_shapes
+from tensorlab.ops.table import BOOL, FLOAT, NO_GRAD, NO_ONNX, PROMOTE, SAME, Row, Ufunc, per_element, row
+
+Shape = tuple[int, ...]
+
+
+def same_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
+    return tuple(shapes[0])
+
+
+def broadcast(shapes: Sequence[Shape], **attrs: Any) -> Shape:
+    return broadcast_shapes(*[s for s in shapes if s is not None])
+
+
+def unary_samples(low: float = -2.0, high: float = 2.0) -> Callable[[Any], Any]:
+    """Ordinary, transposed, 0-dim and empty inputs with values between ``low`` and ``high``."""
+
+    def samples(t: Any) -> Any:
+        shapes = [(2, 3), (4,), (), (0, 3)]
+        return [((t(*s, low=low, high=high),), {}) for s in shapes] + [((t(3, 2, low=low, high=high).T,), {})]
+
+    return samples
+
+
+def binary_samples(low: float = -2.0, high: float = 2.0, second: tuple[float, float] | None = None) -> Callable[[Any], Any]:
+    """Equal shapes, broadcasting both ways, a 0-dim partner, empties, and a transposed operand."""
+    low2, high2 = second or (low, high)
+
+    def samples(t: Any) -> Any:
+        pairs = [((2, 3), (2, 3)), ((2, 3), (3,)), ((3, 1), (1, 4)), ((2, 3), ()), ((), ()), ((0, 3), (3,))]
+        found = [((t(*a, low=low, high=high), t(*b, low=low2, high=high2)), {}) for a, b in pairs]
+        return [*found, ((t(3, 2, low=low, high=high).T, t(2, 3, low=low2, high=high2)), {})]
+
+    return samples
+
+
+def unary(
+    name: str,
+    forward: Any,
+    grad: Callable[..., Any] | NO_GRAD,
+    *,
+    formula: str,
+    derivative: str = "",
+    result: str = FLOAT,
+    onnx: str | NO_ONNX,
+    flops: int = 1,
+    domain: tuple[float, float] = (-2.0, 2.0),
+    **columns: Any,
+) -> Row:
+    """A row of one elementwise input. A text for ``forward`` names a function of the array namespace."""
+    return row(
+        name,
+        "self",
+        forward=Ufunc(forward) if isinstance(forward, str) else forward,
+        infer=same_shape,
+        grad=grad if isinstance(grad, NO_GRAD) else {"self": grad},
+        formula=formula,
+        derivatives={"self": derivative},
+        onnx=onnx,
+        cost=per_element(flops),
+        samples=unary_samples(*domain),
+        result=result,
+        promotes=True,
+        **columns,
+    )
+
+
+def binary(
+    name: str,
+    forward: Any,
+    grad: dict[str, Callable[..., Any]] | NO_GRAD,
+    *,
+    formula: str,
+    derivatives: dict[str, str] | None = None,
+    result: str = SAME,
+    onnx: str | NO_ONNX,
+    flops: int = 1,
+    domain: tuple[float, float] = (-2.0, 2.0),
+    second: tuple[float, float] | None = None,
+    **columns: Any,
+) -> Row:
+    """A row of two elementwise inputs that promote and broadcast."""
+    columns.setdefault("autocast", PROMOTE)
+    return row(
+        name,
+        "self other",
+        forward=Ufunc(forward) if isinstance(forward, str) else forward,
+        infer=broadcast,
+        grad=grad,
+        formula=formula,
+        derivatives=derivatives,
+        onnx=onnx,
+        cost=per_element(flops),
+        samples=binary_samples(*domain, second=second),
+        result=result,
+        promotes=True,
+        **columns,
+    )
+
+
+def comparison(name: str, forward: str, sign: str, onnx: str | NO_ONNX) -> Row:
+    """A row that compares two inputs and answers with booleans."""
+    return binary(
+        name, forward, NO_GRAD("boolean output"), formula=f"result = self {sign} other", result=BOOL, onnx=onnx, holomorphic=False
+    )

@@ -1,0 +1,261 @@
+"""Products of matrices and vectors. float16 and bfloat16 are multiplied in float32: NumPy has no fast kernel of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorlab.layout import broadcast_shapes
+from tensorlab.ops.table import LOWER, elements, row
+
+Shape = tuple[int, ...]
+
+
+def times(a: Any, b: Any) -> Any:
+    """A product of two matrices, as arrays (quickly) or as Tensors."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == 2 and b.ndim == 2:
+        return a.dot(b)
+    return a @ b
+
+
+def _product(xp: Any, a: Any, b: Any) -> Any:
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {a.dtype.name} != {b.dtype.name}. Convert one with .to(other.dtype)."
+        )
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+        return times(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return times(a, b)
+
+
+def matmul_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
+    """The shape of a product, or an error that shows which sizes do not meet."""
+    a, b = tuple(shapes[0]), tuple(shapes[1])
+    if not a or not b:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D; use * to multiply by a number"
+        )
+    inner, other = a[-1], b[-2] if len(b) > 1 else b[0]
+    if inner != other:
+        at = "last" if len(a) > 1 else "only"
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({_sizes(a)} and {_sizes(b)}): the {at} dimension of the first is {inner}, "
+            f"the {'second to last' if len(b) > 1 else 'only'} of the second is {other}; they must be equal"
+            + (". Transposing the second with .mT would fit." if len(b) > 1 and b[-1] == inner else ".")
+        )
+    batch = broadcast_shapes(a[:-2], b[:-2], op="matmul")
+    return batch + (a[-2:-1] if len(a) > 1 else ()) + (b[-1:] if len(b) > 1 else ())
+
+
+def _sizes(shape: Shape) -> str:
+    return "x".join(map(str, shape))
+
+
+def _flops(shapes: Sequence[Shape], result: Shape, **attrs: Any) -> int:
+    return 2 * elements(result) * shapes[0][-1]
+
+
+mm = row(
+    "mm",
+    "self mat2",
+    forward=_product,
+    infer=matmul_shape,
+    grad={"self": lambda g, mat2: times(g, mat2.T), "mat2": lambda g, self: times(self.T, g)},
+    formula="result = self · mat2",
+    derivatives={"self": "grad · mat2ᵀ", "mat2": "selfᵀ · grad"},
+    autocast=LOWER,
+    onnx="MatMul",
+    cost=_flops,
+    samples=lambda t: [((t(2, 3), t(3, 4)), {}), ((t(3, 2).T, t(3, 4)), {}), ((t(0, 3), t(3, 2)), {}), ((t(2, 0), t(0, 2)), {})],
+    on_arrays=True,
+)
+mv = row(
+    "mv",
+    "self vec",
+    forward=_product,
+    infer=matmul_shape,
+    grad={"self": lambda g, vec: g.reshape((-1, 1)) * vec.reshape((1, -1)), "vec": lambda g, self: self.T @ g},
+    formula="result = self · vec",
+    derivatives={"self": "grad ⊗ vec", "vec": "selfᵀ · grad"},
+    autocast=LOWER,
+    onnx="MatMul",
+    cost=_flops,
+    samples=lambda t: [((t(2, 3), t(3)), {})],
+    on_arrays=True,
+)
+dot = row(
+    "dot",
+    "self tensor",
+    forward=lambda xp, a, b: _product(xp, a, b),
+    infer=matmul_shape,
+    grad={"self": lambda g, tensor: g * tensor, "tensor": lambda g, self: g * self},
+    formula="result = Σ self · tensor",
+    derivatives={"self": "grad · tensor", "tensor": "grad · self"},
+    autocast=LOWER,
+    onnx="MatMul",
+    cost=_flops,
+    samples=lambda t: [((t(3), t(3)), {}), ((t(0), t(0)), {})],
+    on_arrays=True,
+)
+bmm = row(
+    "bmm",
+    "self mat2",
+    forward=_product,
+    infer=matmul_shape,
+    grad={"self": lambda g, mat2: g @ mat2.mT, "mat2": lambda g, self: self.mT @ g},
+    formula="result[i] = self[i] · mat2[i]",
+    derivatives={"self": "grad · mat2ᵀ", "mat2": "selfᵀ · grad"},
+    autocast=LOWER,
+    onnx="MatMul",
+    cost=_flops,
+    samples=lambda t: [((t(2, 2, 3), t(2, 3, 4)), {})],
+    on_arrays=True,
+)
+
+
+def _left(g: Any, self: Any, other: Any) -> Any:
+    """Gradient of a broadcast product for its left side; the engine sums it to the left side's shape."""
+    if len(other.shape) == 1:
+        return g.reshape((*g.shape, 1)) * other
+    if len(self.shape) == 1:
+        return (g.reshape((*g.shape[:-1], 1, g.shape[-1])) @ other.mT).reshape((*g.shape[:-1], other.shape[-2]))
+    return g @ other.mT
+
+
+def _right(g: Any, self: Any, other: Any) -> Any:
+    if len(self.shape) == 1:
+        return self.reshape((-1, 1)) * g.reshape((*g.shape[:-1], 1, g.shape[-1]))
+    if len(other.shape) == 1:
+        return (self.mT @ g.reshape((*g.shape, 1))).reshape((*g.shape[:-1], self.shape[-1]))
+    return self.mT @ g
+
+
+matmul = row(
+    "matmul",
+    "self other",
+    forward=lambda xp, a, b: _product(xp, a, b),
+    infer=matmul_shape,
+    grad={"self": _left, "other": _right},
+    formula="result = self · other",
+    derivatives={"self": "grad · otherᵀ", "other": "selfᵀ · grad"},
+    autocast=LOWER,
+    onnx="MatMul",
+    cost=_flops,
+    samples=lambda t: [
+        ((t(2, 3), t(3, 4)), {}),
+        ((t(5, 2, 3), t(3, 4)), {}),
+        ((t(2, 3), t(5, 3, 4)), {}),
+        ((t(2, 1, 2, 3), t(4, 3, 2)), {}),
+        ((t(3), t(2, 3, 4)), {}),
+        ((t(2, 2, 3), t(3)), {}),
+        ((t(3), t(3)), {}),
+    ],
+    on_arrays=True,
+)
+
+
+def linear_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
+    x, w = tuple(shapes[0]), tuple(shapes[1])
+    if not x or x[-1] != w[-1]:
+        have = x[-1] if x else "none"
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({_sizes(x)} and {_sizes(w[::-1])}): the layer takes {w[-1]} features, the last "
+            f"dimension of the input is {have}. Input {list(x)}, weight {list(w)}."
+        )
+    return x[:-1] + (w[:1] if len(w) > 1 else ())
+
+
+def _linear(xp: Any, x: Any, w: Any, b: Any = None) -> Any:
+    if x.ndim == 2 and x.dtype.itemsize > 2 and x.dtype == w.dtype:
+        r = x.dot(w.T)
+    else:
+        r = _product(xp, x, w.T)
+    if b is not None:
+        if r.dtype != b.dtype:
+            raise RuntimeError(f"linear(): bias is {b.dtype.name}, input and weight are {r.dtype.name}; they must be the same")
+        if r.ndim == b.ndim or r.dtype.itemsize == 2:
+            return r + b
+        r += b
+    return r
+
+
+def _rows(g: Any) -> Any:
+    return g if len(g.shape) == 2 else g.reshape((-1, g.shape[-1])) if g.size else g.reshape((0, g.shape[-1]))
+
+
+def _weight_grad(g: Any, input: Any, weight_shape: Shape) -> Any:
+    if len(weight_shape) == 1:
+        return (g.reshape((*g.shape, 1)) * input).reshape((-1, input.shape[-1])).sum(0)
+    return times(_rows(g).T, _rows(input))
+
+
+_LINEAR = {
+    "input": lambda g, weight: times(g, weight) if len(weight.shape) == 2 else g.reshape((*g.shape, 1)) * weight,
+    "weight": _weight_grad,
+}
+linear = row(
+    "linear",
+    "input weight bias",
+    forward=_linear,
+    infer=linear_shape,
+    grad={**_LINEAR, "bias": lambda g: g},
+    formula="result = input · weightᵀ + bias",
+    derivatives={"input": "grad · weight", "weight": "gradᵀ · input", "bias": "Σ grad over the batch"},
+    autocast=LOWER,
+    onnx="Gemm",
+    cost=_flops,
+    samples=lambda t: [((t(5, 3), t(2, 3), t(2)), {}), ((t(4, 5, 3), t(2, 3), t(2)), {}), ((t(3), t(2, 3), t(2)), {}), ((t(0, 3), t(2, 3), t(2)), {})],
+    on_arrays=True,
+    node="AddmmBackward0",
+)
+linear_without_bias = row(
+    "linear_without_bias",
+    "input weight",
+    forward=_linear,
+    infer=linear_shape,
+    grad=_LINEAR,
+    formula="result = input · weightᵀ",
+    derivatives={"input": "grad · weight", "weight": "gradᵀ · input"},
+    autocast=LOWER,
+    onnx="MatMul",
+    cost=_flops,
+    samples=lambda t: [((t(5, 3), t(2, 3)), {}), ((t(4, 5, 3), t(2, 3)), {}), ((t(4, 3), t(3)), {})],
+    on_arrays=True,
+    node="MmBackward0",
+)
+
+
+def _addmm(xp: Any, c: Any, a: Any, b: Any, beta: float, alpha: float) -> Any:
+    r = _product(xp, a, b)
+    if alpha != 1:
+        r = r * r.dtype.type(alpha)
+    return r + (c if beta == 1 else c * c.dtype.type(beta))
+
+
+def _addmm_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
+    out = matmul_shape(shapes[1:])
+    if broadcast_shapes(shapes[0], out, op="addmm") != out:
+        raise RuntimeError(f"addmm(): The expanded size of the tensor {list(shapes[0])} must match the product {list(out)}")
+    return out
+
+
+addmm = row(
+    "addmm",
+    "self mat1 mat2",
+    forward=_addmm,
+    infer=_addmm_shape,
+    grad={
+        "self": lambda g, beta: g if beta == 1 else g * beta,
+        "mat1": lambda g, mat2, alpha: times(g, mat2.T) * alpha,
+        "mat2": lambda g, mat1, alpha: times(mat1.T, g) * alpha,
+    },
+    formula="result = β · self + α · mat1 · mat2",
+    derivatives={"self": "β · grad", "mat1": "α · grad · mat2ᵀ", "mat2": "α · mat1ᵀ · grad"},
+    autocast=LOWER,
+    onnx="Gemm",
+    cost=lambda shapes, result, **attrs: 2 * elements(result) * shapes[1][-1],
+    samples=lambda t: [((t(4), t(2, 3), t(3, 4)), {}), ((t(2, 4), t(2, 3), t(3, 4)), {"beta": 0.5, "alpha": 2.0})],
+    on_arrays=True,
+)

@@ -1,0 +1,382 @@
+"""Elementwise arithmetic, exponentials, trigonometry, rounding, comparison and logic.
+
+Gradient formulas that use only arithmetic and comparison run on plain arrays as they stand (``on_arrays``), which saves the
+engine a tensor for every intermediate value when no second derivative is wanted.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tensorlab.ops.elementwise import binary, broadcast, comparison, unary
+from tensorlab.ops.table import AS_IS, BOOL, FLOAT, FLOAT32, NO_GRAD, NO_ONNX, PROMOTE, SAME, per_element, row
+
+# ------------------------------------------------------------------------------------------------------- arithmetic
+
+add = binary(
+    "add",
+    "add",
+    {"self": lambda g: g, "other": lambda g: g},
+    formula="result = self + other",
+    derivatives={"self": "grad", "other": "grad"},
+    onnx="Add",
+    on_arrays=True,
+)
+sub = binary(
+    "sub",
+    "subtract",
+    {"self": lambda g: g, "other": lambda g: -g},
+    formula="result = self − other",
+    derivatives={"self": "grad", "other": "−grad"},
+    onnx="Sub",
+    on_arrays=True,
+)
+rsub = binary(
+    "rsub",
+    lambda xp, a, b: xp.subtract(b, a),
+    {"self": lambda g: -g, "other": lambda g: g},
+    formula="result = other − self",
+    derivatives={"self": "−grad", "other": "grad"},
+    onnx="Sub",
+    on_arrays=True,
+    node="RsubBackward1",
+)
+mul = binary(
+    "mul",
+    "multiply",
+    {"self": lambda g, other: g * other, "other": lambda g, self: g * self},
+    formula="result = self · other",
+    derivatives={"self": "grad · other", "other": "grad · self"},
+    onnx="Mul",
+    on_arrays=True,
+)
+div = binary(
+    "div",
+    "true_divide",
+    {"self": lambda g, other: g / other, "other": lambda g, self, other: -g * ((self / other) / other)},
+    formula="result = self ÷ other",
+    derivatives={"self": "grad ÷ other", "other": "−grad · self ÷ other²"},
+    result=FLOAT,
+    onnx="Div",
+    on_arrays=True,
+    second=(0.5, 2.0),
+)
+
+
+def _floor_divide(xp: Any, a: Any, b: Any) -> Any:
+    if a.dtype.kind in "iu" and not xp.all(b):
+        raise RuntimeError("ZeroDivisionError: integer division by zero; a float tensor would give inf")
+    return xp.floor_divide(a, b)
+
+
+def _remainder(xp: Any, a: Any, b: Any) -> Any:
+    if a.dtype.kind in "iu" and not xp.all(b):
+        raise RuntimeError("ZeroDivisionError: integer modulo by zero; a float tensor would give nan")
+    return xp.remainder(a, b)
+
+
+def _fmod(xp: Any, a: Any, b: Any) -> Any:
+    if a.dtype.kind in "iu" and not xp.all(b):
+        raise RuntimeError("ZeroDivisionError: integer modulo by zero; a float tensor would give nan")
+    return xp.fmod(a, b)
+
+
+floor_divide = binary(
+    "floor_divide",
+    _floor_divide,
+    NO_GRAD("piecewise constant; PyTorch gives no gradient either"),
+    formula="result = ⌊self ÷ other⌋",
+    onnx=NO_ONNX("Div then Floor"),
+    second=(0.5, 2.0),
+)
+remainder = binary(
+    "remainder",
+    _remainder,
+    {"self": lambda g: g, "other": lambda g, self, other: -g * (self / other).floor()},
+    formula="result = self − ⌊self ÷ other⌋ · other",
+    derivatives={"self": "grad", "other": "−grad · ⌊self ÷ other⌋"},
+    onnx="Mod",
+    second=(0.7, 2.0),
+)
+fmod = binary(
+    "fmod",
+    _fmod,
+    {"self": lambda g: g, "other": lambda g, self, other: -g * (self / other).trunc()},
+    formula="result = self − trunc(self ÷ other) · other",
+    derivatives={"self": "grad", "other": "−grad · trunc(self ÷ other)"},
+    onnx="Mod",
+    second=(0.7, 2.0),
+)
+neg = unary("neg", "negative", lambda g: -g, formula="result = −self", derivative="−grad", result=SAME, onnx="Neg", on_arrays=True)
+reciprocal = unary(
+    "reciprocal",
+    "reciprocal",
+    lambda g, result: -g * result * result,
+    formula="result = 1 ÷ self",
+    derivative="−grad · result²",
+    onnx="Reciprocal",
+    on_arrays=True,
+    domain=(0.5, 2.0),
+)
+square = unary(
+    "square", "square", lambda g, self: g * (self * 2), formula="result = self²", derivative="grad · 2 · self", result=SAME,
+    onnx=NO_ONNX("Mul with itself"), on_arrays=True, node="PowBackward0",
+)  # fmt: skip
+
+
+def _pow(xp: Any, a: Any, b: Any) -> Any:
+    if a.dtype.kind in "iu":
+        negative = b < 0
+        if xp.any(negative):  # an integer to a negative power is 0 unless the base is 1 or -1
+            sign = xp.where(b % 2 == 0, 1, a).astype(a.dtype)
+            return xp.where(
+                negative, xp.where(a == 1, 1, xp.where(a == -1, sign, 0)), xp.power(a, xp.where(negative, 0, b))
+            ).astype(a.dtype)
+    return xp.power(a, b)
+
+
+def _pow_grad_exponent(g: Any, self: Any, exponent: Any, result: Any) -> Any:
+    """``grad · result · log(self)``, and 0 where the base is 0 and the exponent is not negative."""
+    dead = (self == 0) & (exponent >= 0)
+    return (g * (result * self.masked_fill(dead, 1).log())).masked_fill(dead, 0)
+
+
+pow_ = row(
+    "pow",
+    "self exponent",
+    forward=_pow,
+    infer=broadcast,
+    grad={
+        "self": lambda g, self, exponent: (g * (exponent * self.pow(exponent - 1))).masked_fill(exponent == 0, 0),
+        "exponent": _pow_grad_exponent,
+    },
+    formula="result = self ^ exponent",
+    derivatives={"self": "grad · exponent · self ^ (exponent − 1)", "exponent": "grad · result · log(self)"},
+    autocast=FLOAT32,
+    onnx="Pow",
+    cost=per_element(10),
+    samples=lambda t: [
+        ((t(2, 3, low=0.5, high=2), t(2, 3)), {}),
+        ((t(2, 3, low=0.5, high=2), t(3)), {}),
+        ((t(2, 3), 3), {}),
+        ((t(2, 3, low=0.5), 0.5), {}),
+        ((t(2, 3), 0), {}),
+        ((t(0, 3), 2), {}),
+    ],
+    result=SAME,
+    promotes=True,
+)
+
+# ------------------------------------------------------------------------------------------- exponentials and roots
+
+exp = unary("exp", "exp", lambda g, result: g * result, formula="result = exp(self)", derivative="grad · result", onnx="Exp", flops=10,
+            on_arrays=True, autocast=FLOAT32)  # fmt: skip
+exp2 = unary("exp2", "exp2", lambda g, result: g * (result * math.log(2)), formula="result = 2 ^ self", derivative="grad · result · ln 2",
+             onnx=NO_ONNX("Pow of 2"), flops=10, on_arrays=True)  # fmt: skip
+expm1 = unary("expm1", "expm1", lambda g, result: g * (result + 1), formula="result = exp(self) − 1", derivative="grad · (result + 1)",
+              onnx=NO_ONNX("Exp then Sub"), flops=10, on_arrays=True, autocast=FLOAT32)  # fmt: skip
+log = unary("log", "log", lambda g, self: g / self, formula="result = ln(self)", derivative="grad ÷ self", onnx="Log", flops=10,
+            on_arrays=True, autocast=FLOAT32, domain=(0.5, 2.0))  # fmt: skip
+log2 = unary("log2", "log2", lambda g, self: g / (self * math.log(2)), formula="result = log₂(self)", derivative="grad ÷ (self · ln 2)",
+             onnx=NO_ONNX("Log then Div"), flops=10, on_arrays=True, autocast=FLOAT32, domain=(0.5, 2.0))  # fmt: skip
+log10 = unary("log10", "log10", lambda g, self: g / (self * math.log(10)), formula="result = log₁₀(self)", derivative="grad ÷ (self · ln 10)",
+              onnx=NO_ONNX("Log then Div"), flops=10, on_arrays=True, autocast=FLOAT32, domain=(0.5, 2.0))  # fmt: skip
+log1p = unary("log1p", "log1p", lambda g, self: g / (self + 1), formula="result = ln(1 + self)", derivative="grad ÷ (1 + self)",
+              onnx=NO_ONNX("Add then Log"), flops=10, on_arrays=True, autocast=FLOAT32, domain=(-0.5, 2.0))  # fmt: skip
+sqrt = unary("sqrt", "sqrt", lambda g, result: g / (result * 2), formula="result = √self", derivative="grad ÷ (2 · result)", onnx="Sqrt",
+             flops=4, on_arrays=True, domain=(0.5, 2.0))  # fmt: skip
+rsqrt = unary("rsqrt", lambda xp, a: 1 / xp.sqrt(a), lambda g, result: g * (-0.5 * (result * result * result)),
+              formula="result = 1 ÷ √self", derivative="−½ · grad · result³", onnx=NO_ONNX("Sqrt then Reciprocal"), flops=5, on_arrays=True,
+              autocast=FLOAT32, domain=(0.5, 2.0))  # fmt: skip
+
+# --------------------------------------------------------------------------------------------------- trigonometry
+
+sin = unary("sin", "sin", lambda g, self: g * self.cos(), formula="result = sin(self)", derivative="grad · cos(self)", onnx="Sin", flops=10)
+cos = unary("cos", "cos", lambda g, self: g * -self.sin(), formula="result = cos(self)", derivative="−grad · sin(self)", onnx="Cos", flops=10)
+tan = unary("tan", "tan", lambda g, result: g * (result * result + 1), formula="result = tan(self)", derivative="grad · (1 + result²)",
+            onnx="Tan", flops=10, on_arrays=True, domain=(-1.0, 1.0), autocast=FLOAT32)  # fmt: skip
+asin = unary("asin", "arcsin", lambda g, self: g / (1 - self * self).sqrt(), formula="result = arcsin(self)",
+             derivative="grad ÷ √(1 − self²)", onnx="Asin", flops=10, domain=(-0.9, 0.9), autocast=FLOAT32)  # fmt: skip
+acos = unary("acos", "arccos", lambda g, self: -g / (1 - self * self).sqrt(), formula="result = arccos(self)",
+             derivative="−grad ÷ √(1 − self²)", onnx="Acos", flops=10, domain=(-0.9, 0.9), autocast=FLOAT32)  # fmt: skip
+atan = unary("atan", "arctan", lambda g, self: g / (self * self + 1), formula="result = arctan(self)", derivative="grad ÷ (1 + self²)",
+             onnx="Atan", flops=10, on_arrays=True)  # fmt: skip
+sinh = unary("sinh", "sinh", lambda g, self: g * self.cosh(), formula="result = sinh(self)", derivative="grad · cosh(self)", onnx="Sinh",
+             flops=10, autocast=FLOAT32)  # fmt: skip
+cosh = unary("cosh", "cosh", lambda g, self: g * self.sinh(), formula="result = cosh(self)", derivative="grad · sinh(self)", onnx="Cosh",
+             flops=10, autocast=FLOAT32)  # fmt: skip
+tanh = unary("tanh", "tanh", lambda g, result: g * (1 - result * result), formula="result = tanh(self)", derivative="grad · (1 − result²)",
+             onnx="Tanh", flops=10, on_arrays=True)  # fmt: skip
+
+# ---------------------------------------------------------------------------------------------------- activations
+
+
+def _sigmoid(xp: Any, a: Any) -> Any:
+    """``½ (1 + tanh(x / 2))``, which neither overflows nor needs a branch."""
+    half = a.dtype.type(0.5)
+    r = xp.tanh(a * half)
+    r += half + half
+    r *= half
+    return r
+
+
+def _erf(xp: Any, a: Any) -> Any:
+    if xp.__name__ == "cupy":
+        from cupyx.scipy import special
+    else:
+        from scipy import special
+    return special.erf(a)
+
+
+def _sign(xp: Any, a: Any) -> Any:
+    """NumPy's sign, but 0 for NaN as in PyTorch."""
+    r = xp.sign(a)
+    return xp.where(xp.isnan(a), xp.zeros_like(r), r) if a.dtype.kind == "f" else r
+
+
+sigmoid = unary("sigmoid", _sigmoid, lambda g, result: g * (result * (1 - result)), formula="result = 1 ÷ (1 + exp(−self))",
+                derivative="grad · result · (1 − result)", onnx="Sigmoid", flops=12, on_arrays=True)  # fmt: skip
+relu = unary("relu", lambda xp, a: xp.maximum(a, a.dtype.type(0)), lambda g, result: g * (result > 0), formula="result = max(self, 0)",
+             derivative="grad where result > 0, else 0", result=SAME, onnx="Relu", on_arrays=True, holomorphic=False)  # fmt: skip
+erf = unary("erf", _erf, lambda g, self: g * ((self * self).neg().exp() * (2 / math.sqrt(math.pi))), formula="result = erf(self)",
+            derivative="grad · 2/√π · exp(−self²)", onnx="Erf", flops=20)  # fmt: skip
+abs_ = unary("abs", "absolute", lambda g, self: g * self.sgn(), formula="result = |self|", derivative="grad · sign(self)", result=SAME,
+             onnx="Abs", holomorphic=False)  # fmt: skip
+sign = unary("sign", _sign, lambda g: g * 0, formula="result = sign(self)", derivative="0", result=SAME, onnx="Sign")
+floor = unary("floor", "floor", lambda g: g * 0, formula="result = ⌊self⌋", derivative="0", result=SAME, onnx="Floor")
+ceil = unary("ceil", "ceil", lambda g: g * 0, formula="result = ⌈self⌉", derivative="0", result=SAME, onnx="Ceil")
+round_ = unary("round", "rint", lambda g: g * 0, formula="result = self rounded, halves to even", derivative="0", result=SAME, onnx="Round")
+trunc = unary("trunc", "trunc", lambda g: g * 0, formula="result = self without its fraction", derivative="0", result=SAME,
+              onnx=NO_ONNX("Abs, Floor, Sign"))  # fmt: skip
+
+# --------------------------------------------------------------------------------------------- maximum, clamp, where
+
+
+def _share(g: Any, wins: Any, ties: Any) -> Any:
+    """A gradient for the side that won, half of it where both sides are equal."""
+    return g * (wins.to(g.dtype) + ties.to(g.dtype) * 0.5)
+
+
+maximum = binary(
+    "maximum",
+    "maximum",
+    {
+        "self": lambda g, self, other: _share(g, self > other, self == other),
+        "other": lambda g, self, other: _share(g, other > self, self == other),
+    },
+    formula="result = max(self, other)",
+    derivatives={"self": "grad where self wins, ½ grad at ties", "other": "grad where other wins, ½ grad at ties"},
+    onnx="Max",
+    holomorphic=False,
+)
+minimum = binary(
+    "minimum",
+    "minimum",
+    {
+        "self": lambda g, self, other: _share(g, self < other, self == other),
+        "other": lambda g, self, other: _share(g, other < self, self == other),
+    },
+    formula="result = min(self, other)",
+    derivatives={"self": "grad where self wins, ½ grad at ties", "other": "grad where other wins, ½ grad at ties"},
+    onnx="Min",
+    holomorphic=False,
+)
+
+
+def _clamp(xp: Any, a: Any, low: Any, high: Any) -> Any:
+    r = a if low is None else xp.maximum(a, low)
+    return r if high is None else xp.minimum(r, high)
+
+
+def _inside(self: Any, low: Any, high: Any) -> Any:
+    """Where a clamp let the value through, both edges included."""
+    kept = None if low is None else self >= low
+    if high is not None:
+        kept = self <= high if kept is None else kept & (self <= high)
+    return kept
+
+
+clamp = row(
+    "clamp",
+    "self min max",
+    forward=_clamp,
+    infer=broadcast,
+    grad={
+        "self": lambda g, self, min, max: g * _inside(self, min, max),
+        "min": lambda g, self, min, max: g * ((self < min) if max is None else (self < min) & (min < max)),
+        "max": lambda g, self, min, max: g * ((self > max) if min is None else (self > max) | (max < min)),
+    },
+    formula="result = min(max(self, min), max)",
+    derivatives={"self": "grad where min ≤ self ≤ max", "min": "grad where self < min", "max": "grad where self > max"},
+    autocast=AS_IS,
+    onnx="Clip",
+    cost=per_element(2),
+    samples=lambda t: [
+        ((t(2, 3), -0.5, 0.5), {}),
+        ((t(2, 3),), {"min": 0.25}),
+        ((t(2, 3),), {"max": 0.25}),
+        ((t(2, 3), t(2, 3, low=-2, high=-0.1), t(3, low=0.1, high=2)), {}),
+        ((t(0, 3), -1, 1), {}),
+    ],
+    result=SAME,
+    promotes=True,
+    holomorphic=False,
+)
+where = row(
+    "where",
+    "condition self other",
+    forward=lambda xp, c, a, b: xp.where(c, a, b),
+    infer=broadcast,
+    grad={
+        "self": lambda g, condition: g.masked_fill(~condition, 0),
+        "other": lambda g, condition: g.masked_fill(condition, 0),
+    },
+    formula="result = self where condition, else other",
+    derivatives={"self": "grad where condition, else 0", "other": "0 where condition, else grad"},
+    onnx="Where",
+    cost=per_element(1),
+    samples=lambda t: [
+        ((t.mask(2, 3), t(2, 3), t(2, 3)), {}),
+        ((t.mask(2, 1), t(3), t(2, 3)), {}),
+        ((t.mask(2, 3), t(2, 3), 0.5), {}),
+        ((t.mask(0, 3), t(0, 3), t(3)), {}),
+    ],
+    autocast=PROMOTE,
+)
+masked_fill = row(
+    "masked_fill",
+    "self mask value",
+    forward=lambda xp, a, m, v: xp.where(m, v.astype(a.dtype), a),
+    infer=broadcast,
+    grad={"self": lambda g, mask: g.masked_fill(mask, 0), "value": lambda g, mask: g.masked_fill(~mask, 0)},
+    formula="result = value where mask, else self",
+    derivatives={"self": "0 where mask, else grad", "value": "sum of grad where mask"},
+    onnx="Where",
+    cost=per_element(1),
+    samples=lambda t: [((t(2, 3), t.mask(2, 3), 0.5), {}), ((t(2, 3), t.mask(3), t()), {}), ((t(0, 3), t.mask(3), 1), {})],
+)
+
+# ------------------------------------------------------------------------------------------------ comparison and logic
+
+eq = comparison("eq", "equal", "=", "Equal")
+ne = comparison("ne", "not_equal", "≠", NO_ONNX("Equal then Not"))
+lt = comparison("lt", "less", "<", "Less")
+le = comparison("le", "less_equal", "≤", "LessOrEqual")
+gt = comparison("gt", "greater", ">", "Greater")
+ge = comparison("ge", "greater_equal", "≥", "GreaterOrEqual")
+logical_and = comparison("logical_and", "logical_and", "and", "And")
+logical_or = comparison("logical_or", "logical_or", "or", "Or")
+logical_xor = comparison("logical_xor", "logical_xor", "xor", "Xor")
+
+_DISCRETE = NO_GRAD("integers and booleans have no gradient")
+bitwise_and = binary("bitwise_and", "bitwise_and", _DISCRETE, formula="result = self & other", onnx="BitwiseAnd")
+bitwise_or = binary("bitwise_or", "bitwise_or", _DISCRETE, formula="result = self | other", onnx="BitwiseOr")
+bitwise_xor = binary("bitwise_xor", "bitwise_xor", _DISCRETE, formula="result = self ^ other", onnx="BitwiseXor")
+bitwise_not = unary("bitwise_not", "invert", _DISCRETE, formula="result = ~self", result=SAME, onnx="BitwiseNot")
+logical_not = unary("logical_not", "logical_not", _DISCRETE, formula="result = not self", result=BOOL, onnx="Not")
+isnan = unary("isnan", "isnan", _DISCRETE, formula="result = whether self is NaN", result=BOOL, onnx="IsNaN")
+isinf = unary("isinf", "isinf", _DISCRETE, formula="result = whether self is ±∞", result=BOOL, onnx="IsInf")
+isfinite = unary("isfinite", "isfinite", _DISCRETE, formula="result = whether self is finite", result=BOOL,
+                 onnx=NO_ONNX("IsNaN, IsInf, Or, Not"))  # fmt: skip
+

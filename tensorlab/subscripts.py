@@ -1,0 +1,190 @@
+"""``x[...]`` and ``x[...] = value``: ints, slices, ``None`` and ``...`` make views; lists, masks and index tensors copy."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from tensorlab import dispatch, dtypes, functional
+from tensorlab import inplace as inplace
+from tensorlab.creation import to_array
+from tensorlab.dispatch import call, wrap
+from tensorlab.ops import ROWS
+
+Tensor = Any
+
+
+def getitem(x: Tensor, key: Any) -> Tensor:
+    """The part of ``x`` that a subscript names."""
+    if type(key) is int:
+        return functional.select(x, 0, key) if x._a.ndim else _too_many(x, 1)
+    seen, indices = _basic(x, key)
+    if indices is None:
+        return seen if seen is not x else functional.view(ROWS["view"], x, shape=x._a.shape)
+    return call(ROWS["index"], (seen,), indices=indices)
+
+
+def setitem(x: Tensor, key: Any, value: Any) -> None:
+    """Write ``value``, broadcast, into the part of ``x`` that a subscript names."""
+    value = _value(x, value)
+    if isinstance(key, dispatch.Tensor) and key._a.dtype.kind == "b" and value._a.ndim == 0 and key._a.shape == x._a.shape:
+        inplace.write(ROWS["masked_fill"], x, key, value, op="masked_fill_")
+        return
+    seen, indices = _basic(x, key)
+    if indices is None:
+        inplace.assign(seen, value)
+        return
+    _check_assigned(seen, indices, value)
+    inplace.write(ROWS["index_put"], seen, value, op="index_put_", indices=indices, accumulate=False)
+
+
+def _value(x: Tensor, value: Any) -> Tensor:
+    if isinstance(value, dispatch.Tensor):
+        return value
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        number = value.item() if isinstance(value, np.generic) else value
+        kind = dtypes.of(x._a.dtype)
+        if isinstance(number, complex) and not kind.is_complex:
+            raise RuntimeError(f"value {number} cannot be converted to type {kind.name} without dropping its imaginary part")
+        return wrap(np.asarray(number).astype(kind.np))
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return wrap(to_array(value, None))
+    raise TypeError(f"can't assign a {type(value).__name__} to a tensor of type {dtypes.of(x._a.dtype)!r}")
+
+
+def _check_assigned(x: Tensor, indices: Any, value: Tensor) -> None:
+    shape = ROWS["index"].infer([x._a.shape], indices=indices)
+    try:
+        fits = np.broadcast_shapes(shape, value._a.shape) == tuple(shape)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast to indexing result of shape {list(shape)}")
+
+
+def _too_many(x: Tensor, count: int) -> Any:
+    if x._a.ndim == 0:
+        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number")
+    raise IndexError(f"too many indices for tensor of dimension {x._a.ndim}: got {count} for shape {list(x._a.shape)}")
+
+
+def _entries(key: Any) -> list[Any]:
+    if isinstance(key, tuple):
+        return list(key)
+    return [key]
+
+
+def _consumes(entry: Any) -> int:
+    """How many dimensions an entry of a subscript uses up."""
+    if entry is None or isinstance(entry, bool) or entry is Ellipsis:
+        return 0
+    array = entry._a if isinstance(entry, dispatch.Tensor) else entry if isinstance(entry, np.ndarray) else None
+    if array is not None and array.dtype.kind == "b":
+        return array.ndim
+    return 1
+
+
+def _basic(x: Tensor, key: Any) -> tuple[Tensor, Any]:
+    """Apply the basic part of a subscript as views. Returns the view, and index arrays for the rest or ``None``."""
+    entries = [_read(entry) for entry in _entries(key)]
+    used = sum(_consumes(e) for e in entries)
+    dots = [i for i, e in enumerate(entries) if e is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if used > x._a.ndim:
+        _too_many(x, used)
+    fill: list[Any] = [slice(None)] * (x._a.ndim - used)
+    at = dots[0] if dots else len(entries)
+    entries[at : at + len(dots)] = fill
+    out, dim = x, 0
+    arrays: list[tuple[int, Any]] = []
+    for entry in entries:
+        if entry is None:
+            out = functional.unsqueeze(out, dim)
+            dim += 1
+        elif isinstance(entry, slice):
+            if entry != slice(None):
+                out = functional.slice_dim(out, dim, *_bounds(entry))
+            dim += 1
+        elif isinstance(entry, int) and not isinstance(entry, bool):
+            out = functional.select(out, dim, entry)
+        elif isinstance(entry, bool):
+            out = functional.unsqueeze(out, dim)
+            arrays.append((dim, np.zeros(1 if entry else 0, np.int64)))
+            dim += 1
+        else:
+            for part in _index_arrays(entry, out._a.shape, dim):
+                arrays.append((dim, part))
+                dim += 1
+    if not arrays:
+        return out, None
+    indices: list[Any] = [slice(None)] * (arrays[-1][0] + 1)
+    for d, part in arrays:
+        indices[d] = part
+    return out, _agree(indices, out)
+
+
+def _read(entry: Any) -> Any:
+    """An entry of a subscript as an int, a slice, ``None``, ``...``, a bool, or an array."""
+    if entry is None or entry is Ellipsis or isinstance(entry, (bool, slice)):
+        return entry
+    if isinstance(entry, dispatch.Tensor):
+        if entry._a.ndim == 0 and entry._a.dtype.kind in "iu":
+            return int(entry._a)
+        return entry
+    if isinstance(entry, np.ndarray):
+        return int(entry) if entry.ndim == 0 and entry.dtype.kind in "iu" else wrap(entry)
+    if isinstance(entry, (list, range, tuple)):
+        return wrap(np.asarray(to_array(list(entry), None) if len(entry) else np.zeros(0, np.int64)))
+    if isinstance(entry, np.bool_):
+        return bool(entry)
+    try:
+        return operator.index(entry)
+    except TypeError:
+        raise IndexError(
+            f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(entry).__name__})"
+        ) from None
+
+
+def _bounds(entry: slice) -> tuple[Any, Any, Any]:
+    def number(v: Any) -> Any:
+        if v is None or isinstance(v, int):
+            return v
+        try:
+            return operator.index(v.item() if isinstance(v, dispatch.Tensor) else v)
+        except TypeError:
+            raise TypeError("slice indices must be integers or None or have an __index__ method") from None
+
+    return number(entry.start), number(entry.stop), number(entry.step)
+
+
+def _index_arrays(entry: Tensor, shape: tuple[int, ...], dim: int) -> list[np.ndarray]:
+    """Integer arrays for an index tensor or a mask, negative positions counted from the end."""
+    a = dispatch.backend.to_host(entry._a)
+    if a.dtype.kind == "b":
+        for d, n in enumerate(a.shape):
+            if shape[dim + d] != n:
+                raise IndexError(
+                    f"The shape of the mask {list(a.shape)} at index {d} does not match the shape of the indexed tensor {list(shape)} at index {dim + d}"
+                )
+        return list(np.nonzero(a))
+    if a.dtype.kind not in "iu":
+        raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, not {a.dtype.name}")
+    size = shape[dim]
+    a = a.astype(np.int64)  # a copy of its own: the node keeps it, whatever happens to the index tensor later
+    if a.size and (a.max() >= size or a.min() < -size):
+        bad = int(a.max()) if a.max() >= size else int(a.min())
+        raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {size}")
+    a[a < 0] += size
+    return [a]
+
+
+def _agree(indices: list[Any], x: Tensor) -> tuple[Any, ...]:
+    try:
+        np.broadcast_shapes(*[i.shape for i in indices if not isinstance(i, slice)])
+    except ValueError:
+        shapes = ", ".join(str(list(i.shape)) for i in indices if not isinstance(i, slice))
+        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}") from None
+    return tuple(indices)

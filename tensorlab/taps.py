@@ -1,0 +1,39 @@
+"""Who is watching. Taps may look at calls and steps and must change nothing; a tap that changes a value is a bug.
+
+``ops`` are told of every call at the door, ``(row, inputs, attrs, outputs)``; ``steps`` of every node a backward pass ran,
+``(node, incoming, outgoing)``. Both lists are empty on the ordinary path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorlab import modes
+
+ops: list[Callable[..., Any]] = []
+steps: list[Callable[..., Any]] = []
+
+
+def watch_ops(tap: Callable[..., Any]) -> Callable[[], None]:
+    """Tell ``tap(row, inputs, attrs, outputs)`` of every call. Returns the function that ends it."""
+    ops.append(tap)
+    modes.switch("taps", +1)
+
+    def undo() -> None:
+        if tap in ops:
+            ops.remove(tap)
+            modes.switch("taps", -1)
+
+    return undo
+
+
+def watch_steps(tap: Callable[..., Any]) -> Callable[[], None]:
+    """Tell ``tap(node, incoming, outgoing)`` of every node a backward pass ran. Returns the function that ends it."""
+    steps.append(tap)
+
+    def undo() -> None:
+        if tap in steps:
+            steps.remove(tap)
+
+    return undo

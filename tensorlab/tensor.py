@@ -1,0 +1,664 @@
+"""``Tensor``: an array with a place in the graph.
+
+The class holds what a tensor is; what can be done with it are functions of ``functional``, ``random`` and ``inplace``, put in
+place as methods at the end.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tensorlab import backend, creation, dispatch, dtypes, layout, printing
+from tensorlab import functional as F
+from tensorlab.backend.storage import Storage
+from tensorlab.device import device as device_class
+from tensorlab.dispatch import edge_of, layout_of, storage_of, strides_of, wrap
+from tensorlab.engine.hooks import RemovableHandle, hook_table, register
+from tensorlab.engine.node import Bound, leaf_hooks, reduce_to
+from tensorlab.modes import state
+from tensorlab.ops import ROWS
+from tensorlab.subscripts import getitem, setitem
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple that also knows its number of elements."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __repr__(self) -> str:
+        return f"tensorlab.Size({list(self)})"
+
+    def __getitem__(self, key: Any) -> Any:
+        found = tuple.__getitem__(self, key)
+        return Size(found) if isinstance(key, slice) else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+
+class Tensor:
+    """A multi-dimensional array of one element type that can record how it was computed.
+
+    Make one with ``tensorlab.tensor(data)``. ``requires_grad=True`` starts recording; ``backward()`` fills ``.grad`` of the leaves.
+    """
+
+    __slots__ = ("_a", "_st", "_edge", "_rg", "_live", "_grad", "_view", "_acc", "_leaf", "__dict__", "__weakref__")
+
+    _a: Any
+    _st: Storage | None
+    _edge: Any
+    _rg: bool
+    _live: bool
+    _grad: Any
+    _view: Any
+    _acc: Any
+    _leaf: Any
+
+    def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Tensor:
+        if len(args) == 1 and not isinstance(args[0], int):
+            source = args[0] if isinstance(args[0], Tensor) else creation.tensor(args[0], dtype=dtype or dtypes.default.float)
+            return source if cls is Tensor and source is not args[0] else as_subclass(source, cls)
+        made = creation.empty(*args, dtype=dtype, device=device) if args else creation.empty(0, dtype=dtype)
+        return made if cls is Tensor else as_subclass(made, cls)
+
+    # ------------------------------------------------------------------------------------------------ what it is
+
+    @property
+    def shape(self) -> Size:
+        """The size of every dimension."""
+        return Size(self._a.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        return Size(self._a.shape) if dim is None else self._a.shape[layout.wrap_dim(dim, self._a.ndim, "size")]
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self._a.ndim
+
+    ndimension = dim
+    ndim = property(dim)
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return int(self._a.size)
+
+    nelement = numel
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many storage elements lie between neighbours along each dimension, or along one."""
+        found = strides_of(self._a)
+        return found if dim is None else found[layout.wrap_dim(dim, self._a.ndim, "stride")]
+
+    def storage_offset(self) -> int:
+        """Where in the storage the first element lies, in elements."""
+        return layout_of(self).offset
+
+    def data_ptr(self) -> int:
+        """The address of the first element in memory; 0 for an empty tensor."""
+        return backend.of(self._a).address(self._a) if self._a.size else 0
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Whether elements lie in row-major order without gaps."""
+        return layout.is_contiguous(self._a.shape, strides_of(self._a))
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return int(self._a.itemsize)
+
+    @property
+    def itemsize(self) -> int:
+        return int(self._a.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements, as if each were stored once."""
+        return int(self._a.size * self._a.itemsize)
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The element type."""
+        return dtypes.of(self._a.dtype)
+
+    @property
+    def device(self) -> device_class:
+        """Where the elements are."""
+        return dispatch.device_of(self._a)
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.device.type == "cuda"
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floating-point numbers."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return self._a.dtype.kind == "c"
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    def is_inference(self) -> bool:
+        """Whether the tensor was made in inference mode."""
+        return self._st is not None and self._st.inference
+
+    @property
+    def _version(self) -> int:
+        """How many in-place writes this tensor's storage has seen."""
+        if self._st is None:
+            return 0
+        if self._st.inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self._st.version
+
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor that this one is a view of, or ``None``."""
+        return self._view.base if self._view is not None else None
+
+    def _is_view(self) -> bool:
+        return self._view is not None
+
+    # --------------------------------------------------------------------------------------------- its place in the graph
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded."""
+        if self._view is not None:
+            self._view.sync(self)
+        return self._rg
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Start or stop recording, in place. Raises ``RuntimeError`` for integers, and for turning a computed tensor off."""
+        if requires_grad and not (self.dtype.is_floating_point or self.dtype.is_complex):
+            raise RuntimeError(
+                f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype.name}; convert with .float()"
+            )
+        if self.grad_fn is not None:
+            if not requires_grad:
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+                    "that doesn't require differentiation use var_no_grad = var.detach()."
+                )
+            return self
+        if requires_grad and self.is_inference() and not state.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        self._rg = requires_grad
+        self._live = requires_grad or self._view is not None
+        return self
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that made this tensor, or ``None`` for a leaf."""
+        if self._view is not None:
+            self._view.sync(self)
+        return self._edge[0] if self._edge is not None else None
+
+    @property
+    def output_nr(self) -> int:
+        return self._edge[1] if self._edge is not None else 0
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tensor was given, not computed (from anything that requires grad)."""
+        return self.grad_fn is None
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this computed tensor's ``.grad`` will be filled."""
+        return self._edge is not None and self._edge[0].hooks is not None and self._edge[1] in self._edge[0].hooks.retain
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that ``backward()`` left here, or ``None``."""
+        if self._grad is None and self._edge is not None and not self.retains_grad:
+            warnings.warn(
+                f"The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: this one was made by {self._edge[0].name()}. Its "
+                ".grad attribute won't be populated during autograd.backward(). If you want it to be, call .retain_grad() on it before "
+                "backward(); if you meant a leaf, access that one instead.",
+                stacklevel=2,
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"expected Variable or None (got {type(value).__name__}); a gradient is a Tensor")
+            if value is self:
+                raise RuntimeError("can't assign Variable as its own grad")
+            for what, mine, theirs in (
+                ("size", list(self._a.shape), list(value._a.shape)),
+                ("type", self.dtype, value.dtype),
+                ("device", str(self.device), str(value.device)),
+            ):
+                if mine != theirs:
+                    raise RuntimeError(f"assigned grad has data of a different {what}: the tensor's is {mine}, the gradient's is {theirs}")
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without history. It shares the version, so a write through it is noticed by backward."""
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        self._a, self._st = value._a, storage_of(value)
+        self._acc = None
+
+    def detach(self) -> Tensor:
+        """The same memory as a tensor that needs no gradient. In-place changes to either are seen, and noticed, by both."""
+        out = wrap(self._a)
+        out._st = storage_of(self)
+        return out
+
+    def detach_(self) -> Tensor:
+        """Cut this tensor from its history, in place."""
+        if self._view is not None and self.requires_grad:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        self._edge, self._rg, self._live = None, False, self._view is not None
+        return self
+
+    def backward(self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None) -> None:
+        """Compute gradients of this tensor and add them to ``.grad`` of the leaves.
+
+        ``gradient`` weighs the elements; it may be left out for a tensor of one element. Raises ``RuntimeError`` where there is no
+        graph, where ``gradient`` is needed or has another shape, and where saved values are gone or were overwritten.
+        """
+        from tensorlab.autograd import backward
+
+        backward((self,), (gradient,), retain_graph, create_graph, inputs=inputs)
+
+    def retain_grad(self) -> None:
+        """Fill ``.grad`` of this computed tensor too, after its hooks ran. Does nothing for leaves."""
+        node = self.grad_fn
+        if node is None:
+            if not self._rg:
+                raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+            return
+        node.hook_tables().retain[self._edge[1]] = weakref.ref(self)
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call ``hook(grad)`` when this tensor's gradient is known; a returned tensor replaces it. Returns a removable handle."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        node = self.grad_fn
+        hooks = leaf_hooks(self).hooks if node is None else node.hook_tables()
+        return register(hooks.tensor.setdefault(self.output_nr, hook_table()), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call ``hook(tensor)`` after its ``.grad`` was added to. For leaves only."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.grad_fn is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return register(leaf_hooks(self).after, hook)
+
+    # ------------------------------------------------------------------------------------------------ values for Python
+
+    def item(self) -> Any:
+        """The one element as a Python number. Raises ``RuntimeError`` for any other number of elements."""
+        if self._a.size != 1:
+            raise RuntimeError(f"a Tensor with {self._a.size} elements cannot be converted to Scalar; shape {list(self._a.shape)}. Index one element first.")
+        value = self._a.item()
+        return float(value) if self._a.dtype.kind == "V" else value
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        host = backend.to_host(self._a)
+        return (host.astype(np.float32) if host.dtype.kind == "V" else host).tolist()
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """The elements as a NumPy array that shares memory. Raises where that would lose a gradient or needs a copy.
+
+        ``force=True`` detaches and copies from a GPU where needed.
+        """
+        if self.requires_grad and not force:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.is_cuda and not force:
+            raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+        return backend.to_host(self._a)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        found = self.numpy()
+        if dtype is not None and np.dtype(dtype) != found.dtype:
+            return found.astype(dtype)
+        return found.copy() if copy else found
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self._a.size != 1 or self._a.dtype.kind not in "iub":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._a.item())
+
+    def __bool__(self) -> bool:
+        if self._a.size != 1:
+            count = "no values" if self._a.size == 0 else "more than one value"
+            raise RuntimeError(f"Boolean value of Tensor with {count} is ambiguous; shape {list(self._a.shape)}. Use .any() or .all().")
+        return bool(self._a.item())
+
+    def __len__(self) -> int:
+        if self._a.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return int(self._a.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self._a.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(F.unbind(self, 0))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(self._a == (value._a if isinstance(value, Tensor) else value)))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self._a.ndim == 0 and spec else object.__format__(self, spec) if spec else repr(self)
+
+    def __repr__(self) -> str:
+        return printing.tensor_repr(self)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if name not in ("_a", "_st", "_edge", "_rg", "_live", "_view", "_acc", "_leaf")]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self.grad_fn is not None:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. This one was made "
+                f"by {self.grad_fn.name()}; copy x.detach(), or compute it again."
+            )
+        if id(self) in memo:
+            return memo[id(self)]
+        out = as_subclass(wrap(self._a.copy(order="K")), type(self))
+        out._rg, out._live = self._rg, self._rg
+        memo[id(self)] = out
+        if self._grad is not None:
+            out._grad = self._grad.__deepcopy__(memo)
+        out.__dict__.update(self.__dict__)
+        return out
+
+    def __reduce__(self) -> Any:
+        if self.grad_fn is not None:
+            raise RuntimeError("a computed tensor cannot be pickled with its history; pickle x.detach()")
+        return _rebuild, (type(self), backend.to_host(self._a), self._rg)
+
+    __array_priority__ = 1000
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """NumPy functions of plain tensors work on their arrays and give arrays; binary operators give tensors."""
+        if any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+            raise RuntimeError(
+                f"numpy.{ufunc.__name__}() was called with a tensor that requires grad; NumPy would lose the gradient. Use tensorlab's own function, or .detach()."
+            )
+        arrays = [x.numpy() if isinstance(x, Tensor) else x for x in inputs]
+        if method == "__call__" and len(inputs) == 2 and isinstance(inputs[1], Tensor) and isinstance(inputs[0], (np.ndarray, np.generic)):
+            return wrap(np.asarray(getattr(ufunc, method)(*arrays, **kwargs)))
+        return getattr(ufunc, method)(*arrays, **kwargs)
+
+    # ----------------------------------------------------------------------------------------- other types and places
+
+    def to(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Another type or device: ``to(dtype)``, ``to(device)``, ``to(other)``. The tensor itself where nothing changes."""
+        target, where, copy = self._read_to(args, kwargs)
+        out = self
+        if where is not None and (where.type != self.device.type):
+            out = dispatch.call(ROWS["to_device"], (out,), device=where, source=self.device)
+        if target is not None and out._a.dtype != target.np:
+            return dispatch.call(ROWS["to_copy"], (out,), dtype=target.np, memory_format=None)
+        return F.clone(out) if copy and out is self else out
+
+    def _read_to(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
+        target = kwargs.get("dtype")
+        where = kwargs.get("device")
+        for argument in args:
+            if isinstance(argument, Tensor):
+                target, where = argument.dtype, argument.device
+            elif isinstance(argument, (str, device_class)):
+                where = argument
+            elif isinstance(argument, dtypes.dtype) or argument in (float, int, bool, complex):
+                target = argument
+            elif not isinstance(argument, bool) and argument is not None:
+                raise TypeError(f"to() received an invalid argument: {argument!r}; pass a dtype, a device or a tensor")
+        return (
+            None if target is None else dtypes.as_dtype(target),
+            None if where is None else device_class(where),
+            bool(kwargs.get("copy", False)),
+        )
+
+    def type(self, dtype: Any = None) -> Any:
+        """The type's name, or the tensor in another type."""
+        if dtype is None:
+            return f"tensorlab.{_LEGACY.get(self.dtype.name, self.dtype.name)}Tensor"
+        return self.to(dtype)
+
+    def type_as(self, other: Tensor) -> Tensor:
+        """The tensor in the type of another."""
+        return self.to(other.dtype)
+
+    def cpu(self) -> Tensor:
+        """The tensor in host memory; itself if it is there."""
+        return self.to("cpu")
+
+    def cuda(self, device: Any = None) -> Tensor:
+        """The tensor on a GPU. Raises ``RuntimeError`` where there is none."""
+        return self.to(device_class("cuda" if device is None else device))
+
+    def contiguous(self, memory_format: Any = None) -> Tensor:
+        """The elements in row-major order: the tensor itself if they are, else a copy."""
+        return self if self.is_contiguous() else F.clone(self, memory_format="contiguous")
+
+    def _op(self, name: str, *others: Any, **attrs: Any) -> Tensor:
+        """Run a row by name with this tensor as its first input; for gradient formulas."""
+        return dispatch.call(ROWS[name], (self, *others), **attrs)
+
+    def _zeros(self, shape: tuple[int, ...]) -> Tensor:
+        """Zeros of this tensor's type and device; for gradient formulas."""
+        return wrap(backend.namespace(self._a).zeros(shape, self._a.dtype))
+
+    def new_tensor(self, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+        """A tensor from data, of this tensor's type."""
+        return creation.tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def new_zeros(self, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+        """Zeros of this tensor's type."""
+        return creation.zeros(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def new_ones(self, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+        """Ones of this tensor's type."""
+        return creation.ones(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def new_empty(self, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+        """An uninitialised tensor of this tensor's type."""
+        return creation.empty(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def new_full(self, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+        """One value everywhere, of this tensor's type."""
+        return creation.full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    # ------------------------------------------------------------------------------------------------------- shapes
+
+    def view(self, *shape: Any) -> Tensor:
+        """The same storage under another shape, or, given a dtype of the same width, its bits as another type."""
+        if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
+            return F.view_dtype(self, shape[0])
+        return F.view_as_shape(self, F._sizes(shape))
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """Another shape: a view where one is possible, else a copy."""
+        return F.reshape(self, F._sizes(shape))
+
+    def view_as(self, other: Tensor) -> Tensor:
+        return F.view_as_shape(self, other._a.shape)
+
+    def reshape_as(self, other: Tensor) -> Tensor:
+        return F.reshape(self, other._a.shape)
+
+    def permute(self, *dims: Any) -> Tensor:
+        """Dimensions in another order; a view."""
+        return F.permute(self, F._sizes(dims))
+
+    def expand(self, *sizes: Any) -> Tensor:
+        """Dimensions of size 1 stretched with stride 0; a view."""
+        return F.expand(self, F._sizes(sizes))
+
+    def expand_as(self, other: Tensor) -> Tensor:
+        return F.expand(self, other._a.shape)
+
+    def repeat(self, *sizes: Any) -> Tensor:
+        """The tensor laid out several times along each dimension; a copy."""
+        times = F._sizes(sizes)
+        if len(times) < self._a.ndim:
+            raise RuntimeError(
+                f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: {list(times)} for shape {list(self._a.shape)}"
+            )
+        shape = (1,) * (len(times) - self._a.ndim) + self._a.shape
+        spread = [n for t, s in zip(times, shape, strict=True) for n in (t, s)]
+        stretched = F.reshape(self, [n for s in shape for n in (1, s)])
+        return F.reshape(F.clone(F.expand(stretched, spread)), [t * s for t, s in zip(times, shape, strict=True)])
+
+    def flip(self, *dims: Any) -> Tensor:
+        """Dimensions reversed; a copy."""
+        return F.flip(self, F._sizes(dims))
+
+    def sum_to_size(self, *size: Any) -> Tensor:
+        """Summed so that it has ``size``, which must broadcast to its shape."""
+        return reduce_to(self, tuple(F._sizes(size)))
+
+    @property
+    def T(self) -> Tensor:
+        """All dimensions in reverse order."""
+        return F.t(self) if self._a.ndim == 2 else F.permute(self, tuple(range(self._a.ndim))[::-1])
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two dimensions exchanged."""
+        if self._a.ndim < 2:
+            raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self._a.ndim}-D tensor.")
+        return F.transpose(self, -2, -1)
+
+    def conj(self) -> Tensor:
+        """The complex conjugate; the tensor itself if it is real."""
+        return self if self._a.dtype.kind != "c" else F.conj(self)
+
+    __getitem__ = getitem
+    __setitem__ = setitem
+
+
+_LEGACY = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int", "int16": "Short",
+           "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
+
+
+def as_subclass(x: Tensor, cls: Any) -> Any:
+    """A tensor of another class over the same memory, a leaf without history."""
+    out = object.__new__(cls)
+    out._a, out._st = x._a, storage_of(x)
+    out._edge = out._grad = out._view = out._acc = out._leaf = None
+    out._rg = out._live = False
+    return out
+
+
+def _rebuild(cls: Any, array: np.ndarray, requires_grad: bool) -> Any:
+    out = as_subclass(wrap(array), cls)
+    out._rg = out._live = requires_grad
+    return out
+
+
+# -------------------------------------------------------------------------------------------- what the engine is given
+
+
+def _unpack(array: Any, storage: Storage, edge: Any) -> Tensor:
+    """A saved value as a tensor that is the same part of the graph as what was saved."""
+    if edge is not None and not edge[0].edges and hasattr(edge[0], "variable") and edge[0].variable._a is array:
+        return edge[0].variable
+    out = wrap(array)
+    out._st = storage
+    if edge is not None:
+        out._edge = edge
+        out._rg = out._live = True
+    return out
+
+
+def _root_edge(x: Any) -> Any:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"backward needs Tensors, got {type(x).__name__}")
+    edge = edge_of(x)
+    if edge is None:
+        raise RuntimeError(f"element 0 of tensors does not require grad and does not have a grad_fn{_why_no_grad(x)}")
+    return edge
+
+
+def _why_no_grad(x: Tensor) -> str:
+    if not state.grad:
+        return ": gradients are switched off here (no_grad)"
+    if x.dtype.category < dtypes.FLOAT:
+        return f": it is {x.dtype.name}, and only floating-point tensors carry gradients"
+    return ". None of the tensors it was computed from has requires_grad=True, or it was computed inside no_grad() or from .detach()"
+
+
+def _seed(root: Tensor, gradient: Any) -> Tensor:
+    if gradient is None:
+        if root._a.size != 1:
+            raise RuntimeError(
+                f"grad can be implicitly created only for scalar outputs; this one has shape {list(root._a.shape)}. Reduce it first, for "
+                f"example with .sum() or .mean(), or say backward(gradient=...) with a tensor of that shape."
+            )
+        return wrap(backend.namespace(root._a).ones(root._a.shape, root._a.dtype))
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+    if gradient._a.shape != root._a.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[0] has a shape of {list(gradient._a.shape)} and output[0] has a shape of {list(root._a.shape)}; "
+            "they must be the same"
+        )
+    if gradient.is_complex() != root.is_complex():
+        raise RuntimeError(f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[0] is {gradient.dtype} and output[0] is {root.dtype}.")
+    return gradient if gradient._a.dtype == root._a.dtype else gradient.to(root.dtype)
+
+
+def _cast(x: Tensor, np_dtype: Any) -> Tensor:
+    return dispatch.call(ROWS["to_copy"], (x,), dtype=np_dtype, memory_format=None)
+
+
+def _like(g: Tensor, array: Any) -> Tensor:
+    """A copy of a gradient laid out like an array, if that fills its memory, else row-major."""
+    fresh = backend.namespace(array).empty_like(array)
+    fresh[...] = g._a
+    return wrap(fresh)
+
+
+dispatch.bind(Tensor)
+Bound.wrap, Bound.unpack, Bound.cast = wrap, _unpack, _cast
+Bound.edge, Bound.seed, Bound.like = _root_edge, _seed, _like
