@@ -50,17 +50,13 @@ def bind(tensor_class: type) -> None:
 
 
 def wrap(array: Any) -> Any:
-    """A new tensor, no part of any graph, over an array."""
+    """A new tensor, no part of any graph, over an array (or over a NumPy scalar, which a 0-dim computation gives)."""
+    if type(array) is not ndarray and isinstance(array, np.generic):
+        array = np.asarray(array)
     out = new(Tensor)
     out._a = array
-    out._st = None
-    out._edge = None
-    out._rg = False
-    out._live = False
-    out._grad = None
-    out._view = None
-    out._acc = None
-    out._leaf = None
+    out._st = out._edge = out._grad = out._view = out._acc = None
+    out._rg = out._live = False
     return out
 
 
@@ -73,7 +69,7 @@ def edge_of(x: Any) -> Edge | None:
         x._view.sync(x)
     if x._edge is not None:
         return x._edge
-    return (accumulator(x), 0) if x._rg else None
+    return (accumulator(x), 0, x) if x._rg else None
 
 
 def storage_of(x: Any) -> Storage:
@@ -114,10 +110,12 @@ def unary(row: Row) -> Callable[[Any], Any]:
             return call(row, (x,))
         out = new(Tensor)
         out._a = r
-        out._st = out._edge = out._grad = out._view = out._acc = out._leaf = None
+        out._st = out._edge = out._grad = out._view = out._acc = None
         out._rg = out._live = False
         if x._live and grad and state.grad:
-            edge = edge_of(x)
+            edge = x._edge if x._view is None else edge_of(x)
+            if edge is None and x._rg:
+                edge = (x._acc or accumulator(x), 0, x)
             if edge is not None:
                 sx = sr = None
                 if saves_x:
@@ -183,11 +181,15 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
             return call(row, (x, y))
         out = new(Tensor)
         out._a = r
-        out._st = out._edge = out._grad = out._view = out._acc = out._leaf = None
+        out._st = out._edge = out._grad = out._view = out._acc = None
         out._rg = out._live = False
         if (x._live or y._live) and grad and state.grad:
-            ex = edge_of(x) if x._live else None
-            ey = edge_of(y) if y._live else None
+            ex = x._edge if x._view is None else edge_of(x)
+            if ex is None and x._rg:
+                ex = (x._acc or accumulator(x), 0, x)
+            ey = y._edge if y._view is None else edge_of(y)
+            if ey is None and y._rg:
+                ey = (y._acc or accumulator(y), 0, y)
             if ex is None and ey is None:
                 return out
             sx = sy = sr = None

@@ -51,7 +51,7 @@ def backward(
             "to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
             stacklevel=3,
         )
-    run = BackwardRun(roots, seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted)
+    run = BackwardRun(roots, seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted, unseen=True)
     run.run()
     if wanted is not None:
         for index, tensor in enumerate(wanted):
@@ -92,7 +92,7 @@ def grad(
             raise RuntimeError(
                 f"One of the differentiated Tensors does not require grad: input {i} (shape {list(x.shape)}). Set requires_grad=True before it is used."
             )
-    run = BackwardRun(roots, seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted, accumulate=False)
+    run = BackwardRun(roots, seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted, accumulate=False, unseen=True)
     run.run()
     found = tuple([run.captured.get(i) for i in range(len(wanted))])
     missing = [i for i, g in enumerate(found) if g is None]

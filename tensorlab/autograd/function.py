@@ -59,6 +59,8 @@ class FunctionNode(Node):
 
     __slots__ = ("ctx", "function", "kept")
 
+    many = True
+
     def saved_tensor(self, index: int) -> Any:
         """One of the values kept by ``save_for_backward``."""
         if self.freed is not None:

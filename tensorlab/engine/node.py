@@ -19,9 +19,10 @@ from tensorlab.engine.hooks import NodeHooks, RemovableHandle, hook_table, regis
 #: Creation numbers. A node's is its id everywhere: in a snapshot, a breakpoint, a drawing.
 counter = itertools.count(1)
 
-#: An edge: the node a gradient goes to, and which of its outputs it belongs to.
-Edge = tuple["Node", int]
+#: An edge: the node a gradient goes to, and which of its outputs it belongs to; for a leaf's node, the leaf as well.
+Edge = tuple["Node", int] | tuple["Node", int, Any]
 
+_new, _weak = object.__new__, weakref.ref
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -72,6 +73,8 @@ class Node:
     __slots__ = ("edges", "saved", "attrs", "seq", "meta", "made", "hooks", "__weakref__")
 
     row: Any = None
+    many = False  # has several outputs
+    first = 0  # added to the order in which ready nodes run: below 0 for nodes that go before all others
     _plain: tuple[Any, ...] = ()
     _graph: tuple[Any, ...] = ()
 
@@ -92,7 +95,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes that this node's gradients go to, one pair (node, output number) an input."""
-        return tuple([(None, 0) if edge is None else edge for edge in self.edges])
+        return tuple([(None, 0) if edge is None else edge[:2] for edge in self.edges])
 
     @property
     def site(self) -> Any:
@@ -209,10 +212,10 @@ class Node:
         g = grads[0]
         if g is None:
             return [None] * len(self.edges)
-        if row.on_arrays and not graph:
+        if not graph and self.flow is not None:
             a = g._a
             if a.dtype is _F32 or a.dtype is _F64:
-                return self._apply_plain(a)
+                return [None if r is None else Bound.wrap(r) for r in self.flow(a)]
         out = []
         conjugate = self.meta[0][1].kind == "c" and row.holomorphic
         if conjugate:
@@ -225,20 +228,13 @@ class Node:
             out.append(fit(r.conj() if conjugate else r, edge))
         return out
 
-    def _apply_plain(self, a: Any) -> list[Any]:
+    #: The same on plain arrays, float32 or float64, for rows whose formulas allow it: ``flow(gradient) -> arrays``, or ``None``.
+    flow: Any = None
+
+    def _flow(self, a: Any) -> list[Any]:
         out = []
-        wrap = Bound.wrap
-        for edge, step in zip(self.edges, self._plain):  # noqa: B905  (hot; lengths agree by construction)
-            if edge is None:
-                out.append(None)
-                continue
-            r = step(a, self)
-            shape, dtype = edge[0].meta[edge[1]]
-            if r.shape != shape:
-                r = reduce_to(r, shape)
-            if r.dtype is not dtype:
-                r = r.astype(dtype)
-            out.append(wrap(r))
+        for edge, step in zip(self.edges, self._plain, strict=True):
+            out.append(None if edge is None else _fitted(step(a, self), edge[0].meta[edge[1]]))
         return out
 
     def _apply_joint(self, grads: Sequence[Any], graph: bool) -> list[Any]:
@@ -293,6 +289,15 @@ def _bind(row: Any, vjp: Callable[..., Any] | None, needs: tuple[str, ...], how:
         return lambda g, node: vjp(g)
     if kinds == ["saved"]:
         i = sources[0][1]
+        if how == "array":
+
+            def one_array(g: Any, node: Node) -> Any:
+                value = node.saved[i]
+                if type(value) is tuple and value[1].version == value[2]:
+                    return vjp(g, value[0])
+                return vjp(g, node.array(i))
+
+            return one_array
         return lambda g, node: vjp(g, read(node, i))
     if kinds == ["saved", "saved"]:
         i, j = sources[0][1], sources[1][1]
@@ -333,59 +338,108 @@ def fit(g: Any, edge: Edge) -> Any:
     return g if g._a.dtype is dtype or g._a.dtype == dtype else Bound.cast(g, dtype)
 
 
+def _elementwise(row: Any) -> Callable[..., Any]:
+    """``flow`` for elementwise rows: the same steps as ``Node._flow``, with nothing in between.
+
+    Most formulas need one saved value or none, so ``vjp(gradient)`` and ``vjp(gradient, saved)`` are spelled out.
+    """
+    steps = [_bind(row, v, n, "array") for v, n in zip(row.vjps, row.needs, strict=True)]
+    vjps = list(row.vjps)
+    at = [
+        -1 if not names else _source(row, names[0])[1] if len(names) == 1 and _source(row, names[0])[0] == "saved" else None
+        for names in row.needs
+    ]
+
+    def gradient(node: Node, a: Any, which: int) -> Any:
+        """One input's gradient as an array, by the shortest way its formula allows."""
+        i = at[which]
+        if i is not None:
+            if i < 0:
+                return vjps[which](a)
+            value = node.saved[i]
+            if type(value) is tuple and value[1].version == value[2]:
+                return vjps[which](a, value[0])
+        return steps[which](a, node)
+
+    if len(steps) == 1:
+
+        def flow_one(self: Node, a: Any) -> tuple[Any]:
+            return (gradient(self, a, 0),)
+
+        return flow_one
+
+    def flow_two(self: Node, a: Any) -> tuple[Any, Any]:
+        one, two = self.edges
+        (own,) = self.meta
+        left = right = None
+        if one is not None:
+            left = gradient(self, a, 0)
+            meta = one[0].meta[one[1]]
+            if meta != own:
+                left = _fitted(left, meta)
+        if two is not None:
+            right = gradient(self, a, 1)
+            meta = two[0].meta[two[1]]
+            if meta != own:
+                right = _fitted(right, meta)
+        return left, right
+
+    return flow_two
+
+
+def _fitted(r: Any, meta: tuple[tuple[int, ...], Any]) -> Any:
+    """An array with the shape and type of what it is the gradient of."""
+    shape, dtype = meta
+    if r.shape != shape:
+        r = reduce_to(r, shape)
+    return r if r.dtype is dtype else r.astype(dtype)
+
+
 def node_class(row: Any) -> type[Node]:
     """The class of a row's nodes, one a row, named as PyTorch names it."""
     if row.node is None:
         made = type(row.node_name, (Node,), {"__slots__": (), "row": row, "__doc__": f"Records one call of {row.name}()."})
         made.plan(row)
+        made.many = len(row.results) > 1 or row.name in ("split", "unbind")
+        if row.on_arrays:
+            made.flow = _elementwise(row) if row.promotes and len(row.params) <= 2 else Node._flow  # type: ignore[method-assign]
         row.node = made
     return row.node
 
 
 class AccumulateGrad(Node):
-    """The end of a path: adds what arrives to the ``.grad`` of its leaf, ``variable``."""
+    """The end of a path: adds what arrives to the ``.grad`` of its leaf, ``variable``.
 
-    __slots__ = ("variable",)
+    A leaf keeps its node for good, with the hooks registered on it; the node knows the leaf weakly, and the edges of a graph
+    (``(node, 0, leaf)``) keep the leaf alive. So there is no cycle, and a graph never loses a leaf.
+    """
 
-    def __init__(self, variable: Any) -> None:
-        self.variable = variable
-        self.edges = ()
-        self.saved = None
-        self.attrs = None
-        self.seq = next(counter)
-        self.meta = ((variable._a.shape, variable._a.dtype),)
-        self.made = None
-        self.hooks = variable._leaf.hooks if variable._leaf is not None else None
+    __slots__ = ("_leaf", "after")
 
-    def hook_tables(self) -> NodeHooks:
-        self.hooks = leaf_hooks(self.variable).hooks
-        return self.hooks
+    first = -(1 << 62)
+    edges = ()
+    saved = None
+    attrs = None
+    made = None
 
+    @property
+    def variable(self) -> Any:
+        """The leaf; ``None`` once it is gone together with every graph that used it."""
+        return self._leaf()
 
-class LeafHooks:
-    """Hooks of a leaf. They live with the tensor, since its node comes and goes with the graphs that use it."""
-
-    __slots__ = ("hooks", "after")
-
-    def __init__(self) -> None:
-        self.hooks = NodeHooks()
-        self.after = hook_table()  # post-accumulate-grad hooks
-
-
-def leaf_hooks(leaf: Any) -> LeafHooks:
-    if leaf._leaf is None:
-        leaf._leaf = LeafHooks()
-        node = leaf._acc() if leaf._acc is not None else None
-        if node is not None:
-            node.hooks = leaf._leaf.hooks
-    return leaf._leaf
+    @property
+    def meta(self) -> Any:  # type: ignore[override]
+        array = self._leaf()._a
+        return ((array.shape, array.dtype),)
 
 
 def accumulator(leaf: Any) -> AccumulateGrad:
-    """The node at which gradients of a leaf that requires grad arrive. The leaf knows it weakly, so no cycle is made."""
-    known = leaf._acc
-    node = known() if known is not None else None
+    """The node at which gradients of a leaf that requires grad arrive."""
+    node = leaf._acc
     if node is None:
-        node = AccumulateGrad(leaf)
-        leaf._acc = weakref.ref(node)
+        node = leaf._acc = _new(AccumulateGrad)
+        node._leaf = _weak(leaf)
+        node.seq = next(counter)
+        node.hooks = None
+        node.after = hook_table()  # post-accumulate-grad hooks
     return node

@@ -11,11 +11,14 @@ it stood. (Signals are handled at calls, so the stores that belong together stan
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 from sys import getrefcount
 from typing import Any
+
+import numpy as np
 
 from tensorlab import taps
 from tensorlab.engine import sites
@@ -23,13 +26,25 @@ from tensorlab.engine.hooks import NodeHooks
 from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node
 from tensorlab.modes import sites_are_watched, state
 
-_FIRST = 1 << 62
 _deposits = threading.Lock()
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def priority(node: Node) -> int:
     """The newest ready node runs first; leaves' accumulators run before everything."""
-    return -(_FIRST + node.seq) if type(node) is AccumulateGrad else -node.seq
+    return node.first - node.seq
+
+
+def _sum(a: Any, b: Any) -> Any:
+    """The sum of two gradients that no graph follows."""
+    return Bound.wrap(a._a + b._a)
+
+
+def _one(node: Node, output: int, gradient: Any) -> list[Any]:
+    """The slot of a node at which the first gradient arrives."""
+    slot: list[Any] = [None] * len(node.meta)
+    slot[output] = gradient
+    return slot
 
 
 class _Undo:
@@ -52,7 +67,7 @@ class BackwardRun:
 
     ``gradients`` seeds each root; ``None`` means 1, for roots of one element. ``inputs`` limits the pass to paths that lead to
     them: with ``accumulate`` their ``.grad`` is filled, without it the gradients are in ``captured``. ``journal`` keeps what
-    ``back()`` needs. ``retain_graph`` defaults to ``create_graph``; with a journal, saved values are freed at ``close()``.
+    ``back()`` needs. ``unseen`` promises that nobody looks at waiting gradients; they may then travel as plain arrays. ``retain_graph`` defaults to ``create_graph``; with a journal, saved values are freed at ``close()``.
 
     Attributes: ``current`` (the node that runs next, or ``None``), ``waiting`` (node -> gradients, one an output), ``done`` (nodes
     in the order they ran, with a journal), ``count`` and ``total`` (nodes run, nodes in all), ``finished``, ``lock``.
@@ -68,6 +83,7 @@ class BackwardRun:
         inputs: Sequence[Any] | None = None,
         accumulate: bool = True,
         journal: bool = False,
+        unseen: bool = False,
     ) -> None:
         self.lock = threading.RLock()
         self.create_graph = create_graph
@@ -83,6 +99,7 @@ class BackwardRun:
         self._needed: set[Node] | None = None
         self._journal: list[_Undo] | None = [] if journal else None
         self._inflight: list[Any] | None = None
+        self._arrays = unseen and not journal and not create_graph and not taps.steps
         self._freed = Freed(sites.here() if not self.retain_graph and sites_are_watched() else None)
         edges = [Bound.edge(root) for root in roots]
         self._count(edges)
@@ -97,7 +114,7 @@ class BackwardRun:
         """Count, for every node that can be reached, the edges that lead to it."""
         missing = self.missing
         stack = []
-        for node, _ in edges:
+        for node, *_ in edges:
             if node not in missing:
                 missing[node] = 0
                 stack.append(node)
@@ -124,12 +141,15 @@ class BackwardRun:
 
     def _seed(self, edges: Sequence[Edge], gradients: Sequence[Any], roots: Sequence[Any]) -> None:
         needed = self._needed
-        for (node, output), gradient, root in zip(edges, gradients, roots, strict=True):
+        for (node, output, *_), gradient, root in zip(edges, gradients, roots, strict=True):
             if needed is not None and node not in needed:
                 continue
             slot = self.waiting.setdefault(node, [None] * len(node.meta))
             seed = Bound.seed(root, gradient)
+            if self._arrays:
+                seed = seed._a
             slot[output] = seed if slot[output] is None else slot[output] + seed
+            del seed  # a reference here would make the gradient look shared to the leaf that may keep it
         self.ready = [(priority(n), n) for n in self.waiting if self.missing[n] == 0]
         heapify(self.ready)
 
@@ -196,72 +216,111 @@ class BackwardRun:
         with self.lock:
             node = self.current
             if node is not None:
-                self._guarded(self._step)
+                self._guarded(None, 1)
             return node
 
     def run(self, until: Callable[[BackwardRun, Node], bool] | None = None) -> Node | None:
         """Run to the end, or until ``until(run, node)`` says so of the node that would run next, which is returned."""
         with self.lock:
-            return self._guarded(self._run, until)
+            return self._guarded(until, -1)
 
-    def _run(self, until: Callable[[BackwardRun, Node], bool] | None) -> Node | None:
-        node = self.current
-        while node is not None:
-            if until is not None and until(self, node):
-                return node
-            self._step()
-            node = self.current
-        return None
-
-    def _guarded(self, body: Callable[..., Any], *args: Any) -> Any:
-        """Run with this pass's grad mode, and give the thread its own back."""
+    def _guarded(self, until: Callable[[BackwardRun, Node], bool] | None, limit: int) -> Node | None:
+        """Advance with this pass's grad mode, and give the thread its own back."""
         if self.closed:
             raise RuntimeError("this backward run is closed; start a new one from the loss")
         before = state.grad
         state.grad = self.create_graph
         try:
-            return body(*args)
+            return self._advance(until, limit)
         finally:
             state.grad = before
 
-    def _step(self) -> None:
-        flight = self._inflight
-        if flight is None:
-            flight = self._inflight = self._compute(self.ready[0][1])
-        node, grads, outs, k, undo = flight
+    def _advance(self, until: Callable[[BackwardRun, Node], bool] | None, limit: int) -> Node | None:
+        """Run nodes: the one walker. Stops at the end, where ``until`` says so, or after ``limit`` nodes (-1: no limit)."""
         ready, missing, waiting, needed = self.ready, self.missing, self.waiting, self._needed
-        if ready and ready[0][1] is node:
-            heappop(ready)
-        edges = node.edges
-        for k in range(k, len(edges)):  # noqa: B020
-            edge = edges[k]
-            if edge is None or (needed is not None and edge[0] not in needed):
-                continue
-            target, output = edge
-            slot = waiting.get(target)
-            left = missing[target] - 1
-            if undo is not None:
-                undo.targets.append((target, slot, left + 1))
-            g = outs[k]
-            if g is not None:
-                if slot is None:
-                    slot = [None] * len(target.meta)
+        graph = self.create_graph
+        add = operator.add if graph or self._arrays else _sum
+        arrays = self._arrays
+        plain = self._journal is None and not self._captures
+        freed = None if self.retain_graph or self._journal is not None else self._freed
+        while True:
+            flight = self._inflight
+            if flight is None:
+                while ready and missing[ready[0][1]] < 0:  # pushed twice by a commit that was interrupted
+                    heappop(ready)
+                node = ready[0][1] if ready else None
+                if node is None or limit == 0 or (until is not None and until(self, node)):
+                    return node
+                if arrays and node.flow is not None and node.hooks is None and plain:
+                    grads = waiting.get(node)
+                    a = grads[0] if grads is not None else None
+                    if a is not None and (a.dtype is _F32 or a.dtype is _F64):
+                        flight = [node, grads, node.flow(a), 0, None]
+                        a = None
+                    else:
+                        flight = self._compute(node)
                 else:
-                    slot = slot.copy()
-                slot[output] = g if slot[output] is None else slot[output] + g
-            if left == 0:
-                heappush(ready, (priority(target), target))
-            if slot is not None:
-                waiting[target] = slot
-            missing[target] = left
-            flight[3] = k + 1
-        if type(node) is AccumulateGrad:
-            self._deposit(node, flight)
-        self._settle(node, grads, outs, undo)
+                    flight = self._compute(node)
+                self._inflight = flight
+            node, grads, outs, k, undo = flight
+            if ready and ready[0][1] is node:
+                heappop(ready)
+            edges = node.edges
+            while k < len(edges):
+                edge = edges[k]
+                if edge is not None and (needed is None or edge[0] in needed):
+                    target, output = edge[0], edge[1]
+                    g = outs[k]
+                    slot = old = waiting.get(target)
+                    left = missing[target] - 1
+                    if g is not None:
+                        if slot is None:
+                            slot = _one(target, output, g) if target.many else [g]
+                        else:
+                            slot = slot.copy()
+                            slot[output] = g if slot[output] is None else add(slot[output], g)
+                    if undo is not None:
+                        undo.targets.append((target, old, left + 1))
+                    if left == 0:
+                        heappush(ready, (target.first - target.seq, target))
+                    if slot is not None:
+                        waiting[target] = slot
+                    missing[target] = left
+                k += 1
+                flight[3] = k
+            if type(node) is AccumulateGrad:
+                self._deposit(node, flight)
+            waiting.pop(node, None)
+            missing[node] = -1
+            if undo is not None:
+                self._journal.append(undo)  # type: ignore[union-attr]
+            elif freed is not None and node.saved:
+                node.saved = freed
+            self._inflight = None
+            self.count += 1
+            limit -= 1
+            if taps.steps:
+                for tap in taps.steps:
+                    tap(node, grads, outs)
 
     def _compute(self, node: Node) -> list[Any]:
         """Everything of a step that can fail, before anything is changed: hooks and the node's own formulas."""
         grads = self.waiting.get(node) or [None] * len(node.meta)
+        if self._arrays:
+            return self._compute_from_arrays(node, grads)
+        return self._compute_step(node, grads)
+
+    def _compute_from_arrays(self, node: Node, grads: list[Any]) -> list[Any]:
+        """The same where gradients travel as arrays: tensors for hooks and formulas, arrays again for the edges."""
+        if type(node) is AccumulateGrad and node.hooks is None and not self._captures:
+            return [node, grads, (), 0, None]
+        tensors = [None if g is None else Bound.wrap(g) for g in grads]
+        flight = self._compute_step(node, tensors)
+        flight[1] = [None if g is None else g._a for g in flight[1]]
+        flight[2] = [None if g is None else g._a for g in flight[2]]
+        return flight
+
+    def _compute_step(self, node: Node, grads: list[Any]) -> list[Any]:
         undo = None
         if self._journal is not None:
             undo = _Undo(node)
@@ -289,19 +348,6 @@ class BackwardRun:
         """Whether nothing that is wanted lies beyond a captured node, so that it need not run."""
         needed = self._needed
         return needed is not None and not any(e is not None and e[0] in needed for e in node.edges)
-
-    def _settle(self, node: Node, grads: Any, outs: Any, undo: _Undo | None) -> None:
-        self.waiting.pop(node, None)
-        self.missing[node] = -1
-        if undo is not None:
-            self._journal.append(undo)  # type: ignore[union-attr]
-        elif not self.retain_graph and node.saved:
-            node.saved = self._freed
-        self._inflight = None
-        self.count += 1
-        if taps.steps:
-            for tap in taps.steps:
-                tap(node, grads, outs)
 
     # ---------------------------------------------------------------------------------------------- hooks
 
@@ -332,15 +378,17 @@ class BackwardRun:
     def _deposit(self, node: AccumulateGrad, flight: list[Any]) -> None:
         """Add what arrived to the leaf's ``.grad``: in place and in the same memory, unless the pass itself is recorded."""
         leaf, grads, undo = node.variable, flight[1], flight[4]
-        capturing = self._captures.get(node)
-        wanted = self._fill and (self._needed is None or capturing is not None)
+        wanted = self._fill and (self._needed is None or node in self._captures)
         if flight[3] == 0 and wanted and grads[0] is not None:
             with _deposits:
                 current = leaf._grad
                 if undo is not None and undo.leaf is None:
                     undo.leaf = _remember(leaf, current)
                 if current is None:
-                    fresh = grads[0] if self.create_graph else _own(grads, leaf._a)
+                    if self.create_graph:
+                        fresh = grads[0]
+                    else:
+                        fresh = _own_array(grads, leaf._a) if self._arrays else _own(grads, leaf._a)
                     leaf._grad = fresh
                     flight[3] = 1
                 elif self.create_graph:
@@ -348,19 +396,20 @@ class BackwardRun:
                     leaf._grad = total
                     flight[3] = 1
                 else:
-                    into, add = current._a, grads[0]._a
+                    into, add = current._a, grads[0] if self._arrays else grads[0]._a
                     into += add
                     flight[3] = 1
                     if current._st is not None:
                         current._st.bump("accumulate", None)
         if flight[3] < 2:
             flight[3] = 2
-            if leaf._leaf is not None and wanted:
-                for hook in list(leaf._leaf.after.values()):
+            if node.after and wanted:
+                for hook in list(node.after.values()):
                     hook(leaf)
             if node.hooks is not None and node.hooks.post:
+                seen = [Bound.wrap(g) for g in grads] if self._arrays else grads
                 for hook in list(node.hooks.post.values()):
-                    hook((), tuple(grads))
+                    hook((), tuple(seen))
 
     # ---------------------------------------------------------------------------------------------- going back
 
@@ -435,15 +484,21 @@ class BackwardRun:
 
 def _own(grads: list[Any], like: Any) -> Any:
     """A gradient for ``.grad`` that nobody else holds, with the leaf's order of dimensions: itself if it is both, else a copy."""
-    if (
-        getrefcount(grads[0]) <= 2
-        and getrefcount(grads[0]._a) <= 2
-        and grads[0]._a.base is None
-        and grads[0]._a.strides == like.strides
-        and grads[0]._edge is None
-    ):
-        return grads[0]
+    g = grads[0]
+    if g._edge is None and getrefcount(g) <= 3 and _alone(getrefcount(g._a), g._a, like):
+        return g
+    return Bound.like(g._a, like)
+
+
+def _own_array(grads: list[Any], like: Any) -> Any:
+    if _alone(getrefcount(grads[0]), grads[0], like):
+        return Bound.wrap(grads[0])
     return Bound.like(grads[0], like)
+
+
+def _alone(references: int, array: Any, like: Any) -> bool:
+    """Whether an array is held once (plus by the call that counted), owns its memory, and lies like ``like``."""
+    return references <= 2 and array.base is None and array.strides == like.strides
 
 
 def _remember(leaf: Any, current: Any) -> tuple[Any, ...]:
