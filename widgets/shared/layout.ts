@@ -1,12 +1,15 @@
 // Where everything stands: step B of layout.md, the same numbers as tensorlab/display/layout.py.
-import { enclose, moveToMargin, placeX, placeY, pointsOf, spansOf } from './place';
+import { enclose, moveToMargin, placeX, placeY, pointsOf, spansOf, type Rows } from './place';
 import { badgeText, foldLines, holds, linesOf, shownAs, type Outline } from './outline';
 
-export const BOX = 44;
-export const WITH_BADGES = 54;
+export const BOX = 46;
+export const BADGE_TOP = 40;
+export const BADGE = 17;
+export const WITH_BADGES = BADGE_TOP + BADGE;
 const MOST_BADGES = 3;
 const LONG = 8;
 const LARGE = 5000;
+const NONE: readonly never[] = [];
 
 export interface Box {
   /** A node's position, or -1 for a folded part. */
@@ -15,11 +18,15 @@ export interface Box {
   readonly home: number;
   readonly title: string;
   readonly subtitle: string;
-  readonly badges: Badge[];
+  badges: readonly Badge[];
+  /** Positions of all its parameters, also of those that no badge names. */
+  parameters: readonly number[];
   x: number;
   y: number;
   w: number;
   layer: number;
+  /** Its number. */
+  index: number;
 }
 
 export interface Badge {
@@ -38,8 +45,9 @@ export interface Edge {
   readonly members: number[];
   /** A long edge: only its two ends are drawn. */
   stub: boolean;
-  /** The items that stand for it in the layers it passes. */
-  dummies: number[];
+  /** The items that stand for it in the layers it passes: `dummies` of them, from `firstDummy` on. */
+  firstDummy: number;
+  dummies: number;
 }
 
 export interface Enclosure {
@@ -59,6 +67,9 @@ export interface Layout {
   readonly enclosures: readonly Enclosure[];
   /** Per node: the box it is drawn in, or -1 for a badge. */
   readonly boxOf: Int32Array;
+  /** Per layer: its boxes from left to right, its top and its bottom. */
+  readonly layers: readonly (readonly number[])[];
+  readonly rows: Rows;
   /** x, y, x, y, ... from the producer down to the consumer. */
   pointsOf(edge: Edge): readonly number[];
 }
@@ -71,8 +82,8 @@ export interface Links {
 
 /** Things that stand in layers: the boxes, then one dummy for each layer an edge passes. */
 export interface Items {
-  readonly width: number[];
-  readonly home: number[];
+  readonly width: Int32Array;
+  readonly home: Int32Array;
   readonly layers: number[][];
   readonly above: Links;
   readonly below: Links;
@@ -103,7 +114,8 @@ export function layoutOf(outline: Outline, folded: ReadonlySet<number>): Layout 
     if (!found) known.set(edge, (found = pointsOf(edge, boxes, items, rows)));
     return found;
   };
-  return { ...size, boxes, edges, enclosures, boxOf, pointsOf: points };
+  const layers = items.layers.map(layer => layer.filter(item => item < boxes.length));
+  return { ...size, boxes, edges, enclosures, boxOf, layers, rows, pointsOf: points };
 }
 
 /** B.1: boxes, numbered by the last position they hold. */
@@ -124,7 +136,9 @@ function makeBoxes(outline: Outline, folded: ReadonlySet<number>, boxOf: Int32Ar
       fold,
       home: where,
       ...lines,
-      badges: [],
+      badges: NONE,
+      parameters: NONE,
+      index: 0,
       x: 0,
       y: 0,
       w: 0,
@@ -132,7 +146,7 @@ function makeBoxes(outline: Outline, folded: ReadonlySet<number>, boxOf: Int32Ar
     });
     if (fold < 0) boxOf[i] = boxes.length - 1;
   }
-  boxes.reverse();
+  boxes.reverse().forEach((box, b) => (box.index = b));
   for (let i = 0; i < home.length; i++) {
     if (isBadge[i]) continue;
     const fold = home[i] < 0 ? -1 : top[home[i]];
@@ -151,14 +165,16 @@ function makeEdges({ graph, isBadge }: Outline, boxes: readonly Box[], boxOf: In
     const b = boxOf[target[e]];
     if (b < 0) continue;
     if (isBadge[source[e]]) {
-      const { fold, badges } = boxes[b];
-      if (fold < 0 && !badges.some(badge => badge.node === source[e])) badges.push(badgeOf(graph, source[e]));
+      const box = boxes[b];
+      if (box.parameters.includes(source[e])) continue;
+      box.parameters = [...box.parameters, source[e]];
+      if (box.fold < 0) box.badges = [...box.badges, badgeOf(graph, source[e])];
     } else if (a !== b) {
       const pair = a * boxes.length + b;
       const edge = known.get(pair);
       if (edge) edge.members.push(e);
       else {
-        const made = { a, b, members: [e], stub: false, dummies: [] };
+        const made = { a, b, members: [e], stub: false, firstDummy: 0, dummies: 0 };
         known.set(pair, made);
         edges.push(made);
       }
@@ -168,7 +184,7 @@ function makeEdges({ graph, isBadge }: Outline, boxes: readonly Box[], boxOf: In
 }
 
 function badgeOf(graph: Outline['graph'], node: number, text = badgeText(graph, node)): Badge {
-  return { node, text, w: 10 + 7 * lengthOf(text), x: 0, y: 0 };
+  return { node, text, w: 14 + 7 * lengthOf(text), x: 0, y: 0 };
 }
 
 /** Length in code points, as Python counts. */
@@ -182,10 +198,11 @@ function lengthOf(text: string): number {
 function measure(box: Box): void {
   if (box.badges.length > MOST_BADGES) {
     const text = `+${box.badges.length - MOST_BADGES + 1}`;
-    box.badges.splice(MOST_BADGES - 1, Infinity, { node: -1, text, w: 10 + 7 * text.length, x: 0, y: 0 });
+    const more = { node: -1, text, w: 14 + 7 * text.length, x: 0, y: 0 };
+    box.badges = [...box.badges.slice(0, MOST_BADGES - 1), more];
   }
   const badges = box.badges.reduce((total, badge) => total + badge.w + 6, 14);
-  const title = 44 + Math.floor((17 * lengthOf(box.title)) / 2);
+  const title = 50 + Math.floor((17 * lengthOf(box.title)) / 2);
   const wanted = Math.max(title, 28 + 7 * lengthOf(box.subtitle), box.badges.length ? badges : 0);
   box.w = Math.min(264, Math.max(120, Math.ceil(wanted / 24) * 24));
 }
@@ -193,30 +210,29 @@ function measure(box: Box): void {
 /** The height of a box with what hangs on it. */
 export const heightOf = (box: Box) => (box.badges.length ? WITH_BADGES : BOX);
 
-/** B.4: boxes below their producers; those without stand right above their first consumer. */
+/** B.4: boxes below their producers, and right above the first that needs them. */
 function makeLayers(boxes: readonly Box[], edges: readonly Edge[]): Uint8Array {
   const from = Int32Array.from(edges, edge => edge.a);
-  const outgoing = linksOf(
+  const { start, list } = linksOf(
     boxes.length,
     from,
     Int32Array.from(edges, edge => edge.b),
   );
   const isSource = new Uint8Array(boxes.length).fill(1);
   for (const { b } of edges) isSource[b] = 0;
-  const { start, list } = outgoing;
   for (let a = 0; a < boxes.length; a++)
     for (let k = start[a]; k < start[a + 1]; k++)
       if (a < list[k]) boxes[list[k]].layer = Math.max(boxes[list[k]].layer, boxes[a].layer + 1);
-  for (let a = 0; a < boxes.length; a++) {
-    if (!isSource[a] || start[a] === start[a + 1]) continue;
+  for (let a = boxes.length - 1; a >= 0; a--) {
     let nearest = Infinity;
-    for (let k = start[a]; k < start[a + 1]; k++) nearest = Math.min(nearest, boxes[list[k]].layer);
-    boxes[a].layer = Math.max(0, nearest - 1);
+    for (let k = start[a]; k < start[a + 1]; k++)
+      if (a < list[k]) nearest = Math.min(nearest, boxes[list[k]].layer);
+    if (nearest < Infinity) boxes[a].layer = nearest - 1;
   }
   return isSource;
 }
 
-function linksOf(items: number, from: ArrayLike<number>, to: ArrayLike<number>): Links {
+function linksOf(items: number, from: Int32Array, to: Int32Array): Links {
   const start = new Int32Array(items + 1);
   for (let i = 0; i < from.length; i++) start[from[i] + 1]++;
   for (let i = 0; i < items; i++) start[i + 1] += start[i];
@@ -229,38 +245,60 @@ function linksOf(items: number, from: ArrayLike<number>, to: ArrayLike<number>):
 /** B.5 */
 function makeItems({ folds }: Outline, boxes: readonly Box[], edges: readonly Edge[]): Items {
   const sources = makeLayers(boxes, edges);
-  const count = 1 + boxes.reduce((most, box) => Math.max(most, box.layer), 0);
-  const layers: number[][] = Array.from({ length: count }, () => []);
-  boxes.forEach((box, b) => layers[box.layer].push(b));
-  const width = boxes.map(box => box.w);
-  const home = boxes.map(box => box.home);
-  const upper: number[] = [];
-  const lower: number[] = [];
+  let items = boxes.length;
+  let links = 0;
   for (const edge of edges) {
-    const from = boxes[edge.a];
-    const to = boxes[edge.b];
-    const span = to.layer - from.layer;
+    const span = boxes[edge.b].layer - boxes[edge.a].layer;
     edge.stub = span > LONG || span < 1;
     if (edge.stub) continue;
-    upper.push(edge.a);
-    for (let layer = from.layer + 1; layer < to.layer; layer++) {
-      const item = width.push(8) - 1;
-      home.push(commonFold(folds, from.home, to.home));
-      layers[layer].push(item);
-      edge.dummies.push(item);
-      lower.push(item);
-      upper.push(item);
-    }
-    lower.push(edge.b);
+    edge.firstDummy = items;
+    edge.dummies = span - 1;
+    items += span - 1;
+    links += span;
   }
-  const index = new Float64Array(width.length);
-  for (const layer of layers) layer.forEach((item, i) => (index[item] = i));
-  const isSource = new Uint8Array(width.length);
+  const count = 1 + boxes.reduce((most, box) => Math.max(most, box.layer), 0);
+  const layers: number[][] = Array.from({ length: count }, () => []);
+  const width = new Int32Array(items).fill(8);
+  const home = new Int32Array(items);
+  for (let b = 0; b < boxes.length; b++) {
+    layers[boxes[b].layer].push(b);
+    width[b] = boxes[b].w;
+    home[b] = boxes[b].home;
+  }
+  const upper = new Int32Array(links);
+  const lower = new Int32Array(links);
+  let link = 0;
+  for (const edge of edges) {
+    if (edge.stub) continue;
+    const { a, b, firstDummy, dummies } = edge;
+    const around = dummies ? commonFold(folds, boxes[a].home, boxes[b].home) : -1;
+    upper[link] = a;
+    for (let k = 0; k < dummies; k++) {
+      const item = firstDummy + k;
+      home[item] = around;
+      layers[boxes[a].layer + 1 + k].push(item);
+      lower[link++] = item;
+      upper[link] = item;
+    }
+    lower[link++] = b;
+  }
+  const index = new Float64Array(items);
+  for (const layer of layers) for (let i = 0; i < layer.length; i++) index[layer[i]] = i;
+  const isSource = new Uint8Array(items);
   isSource.set(sources);
-  const above = linksOf(width.length, lower, upper);
-  const below = linksOf(width.length, upper, lower);
-  const x = new Float64Array(width.length);
-  return { width, home, layers, above, below, index, x, isSource, boxes: boxes.length };
+  const above = linksOf(items, lower, upper);
+  const below = linksOf(items, upper, lower);
+  return {
+    width,
+    home,
+    layers,
+    above,
+    below,
+    index,
+    x: new Float64Array(items),
+    isSource,
+    boxes: boxes.length,
+  };
 }
 
 function commonFold(folds: Outline['folds'], a: number, b: number): number {

@@ -1,5 +1,14 @@
 // The numbers of layout.md: B.7 to B.10, from ordered layers to places on the canvas.
-import { BOX, heightOf, type Box, type Edge, type Enclosure, type Items, type Links } from './layout';
+import {
+  BADGE_TOP,
+  BOX,
+  heightOf,
+  type Box,
+  type Edge,
+  type Enclosure,
+  type Items,
+  type Links,
+} from './layout';
 import { depthOf, holds, type Outline } from './outline';
 
 const GAP = 28;
@@ -25,12 +34,15 @@ export function placeX(items: Items, paths: readonly number[][]): void {
   const sums = new Float64Array(widest);
   const masses = new Float64Array(widest);
   const firsts = new Int32Array(widest + 1);
-  const settle = (layer: readonly number[], offset: Float64Array, links: Links) => {
+  const settle = (layer: readonly number[], offset: Float64Array, links: Links, last = false) => {
     let blocks = 0;
     for (let i = 0; i < layer.length; i++) {
-      const wish = wishOf(layer[i], links, items);
-      let mass = wish !== wish ? 1 : layer[i] >= items.boxes ? 8 : 4;
-      let sum = mass * ((wish !== wish ? x[layer[i]] : wish) - offset[i]);
+      const item = layer[i];
+      const stays = last && !items.isSource[item];
+      const wish = stays ? NaN : wishOf(item, links, items);
+      const keeps = wish !== wish;
+      let mass = stays ? 1000 : keeps || last ? 1 : item >= items.boxes ? 8 : 4;
+      let sum = mass * ((keeps ? x[item] : wish) - offset[i]);
       let first = i;
       while (blocks && sum / mass < sums[blocks - 1] / masses[blocks - 1]) {
         blocks--;
@@ -53,6 +65,7 @@ export function placeX(items: Items, paths: readonly number[][]): void {
     if (round % 2 === 0) for (let l = 1; l < layers.length; l++) settle(layers[l], offsets[l], above);
     else for (let l = layers.length - 2; l >= 0; l--) settle(layers[l], offsets[l], below);
   }
+  for (let l = layers.length - 2; l >= 0; l--) settle(layers[l], offsets[l], below, true);
 }
 
 /** The middle of the neighbours on one side, without boxes that nothing enters unless all are such; NaN if there are none. */
@@ -119,6 +132,7 @@ export function placeY({ folds }: Outline, boxes: readonly Box[], items: Items, 
   for (const id of spans.drawn) isDrawn[id] = 1;
   const around = (box: Box, edge: Int32Array) => {
     let found = 0;
+    if (!spans.drawn.length) return found;
     for (let f = box.home; f >= 0; f = folds[f].parent) if (isDrawn[f] && edge[f] === box.layer) found++;
     return found;
   };
@@ -201,7 +215,7 @@ export function moveToMargin(
     let x = box.x + 10;
     for (const badge of box.badges) {
       badge.x = x;
-      badge.y = box.y + BOX - 8;
+      badge.y = box.y + BADGE_TOP;
       x += badge.w + 6;
     }
   }
@@ -221,14 +235,14 @@ export function pointsOf(edge: Edge, boxes: readonly Box[], items: Items, rows: 
     const [x, u] = [from.x + from.w - 14, to.x + to.w - 14];
     return [x, start, x, start + 14, u, end - 14, u, end];
   }
-  const { dummies } = edge;
-  const first = dummies.length ? items.x[dummies[0]] : to.x + to.w / 2;
-  const last = dummies.length ? items.x[dummies[dummies.length - 1]] : from.x + from.w / 2;
+  const { dummies, firstDummy } = edge;
+  const first = dummies ? items.x[firstDummy] : to.x + to.w / 2;
+  const last = dummies ? items.x[firstDummy + dummies - 1] : from.x + from.w / 2;
   const points = [port(from, first), start];
-  let layer = from.layer;
-  for (const item of dummies) {
-    layer++;
-    points.push(items.x[item], rows.top[layer], items.x[item], rows.bottom[layer]);
+  for (let k = 0; k < dummies; k++) {
+    const layer = from.layer + 1 + k;
+    const x = items.x[firstDummy + k];
+    points.push(x, rows.top[layer], x, rows.bottom[layer]);
   }
   points.push(port(to, last), end);
   return points;

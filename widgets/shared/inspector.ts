@@ -1,0 +1,267 @@
+// Everything about one node, or one folded part, in words, numbers and small pictures.
+import { arrayView, type Editing } from './arrays';
+import { h } from './dom';
+import { bytes, plural, shape as shapeText } from './format';
+import { icon, type IconName } from './icons';
+import { foldLines, linesOf } from './outline';
+import type { Item, Scene } from './scene';
+import { FLAGS, STATES, type GradientSlot, type NodeDetail, type Saved, type Site } from './snapshot';
+
+export interface Opened {
+  readonly scene: Scene;
+  readonly item: Item;
+  /** What Python says of it, once it has arrived. */
+  readonly detail: NodeDetail | null;
+  /** Why Python cannot say more, or "". */
+  readonly note: string;
+  readonly state: number;
+  /** Gradients are what the instrument is about; else values are. */
+  readonly gradients: boolean;
+  readonly actions: readonly HTMLElement[];
+  /** The edit of a waiting gradient, where it is offered. */
+  editing(slot: GradientSlot): Editing | null;
+  go(item: Item): void;
+  /** Opens a place in the code, where the host can. */
+  openSite?: (site: Site) => void;
+}
+
+export function inspect(opened: Opened): HTMLElement[] {
+  return opened.item < 0 ? inspectFold(opened) : inspectNode(opened);
+}
+
+function inspectFold({ scene, item, actions, go }: Opened): HTMLElement[] {
+  const fold = scene.outline.folds[-1 - item];
+  const { title, subtitle } = foldLines(scene.outline, fold);
+  const box = scene.boxOf(item);
+  const nodes = box ? scene.nodesIn(box).slice(0, 12) : [];
+  const rows = nodes.map(node => {
+    const lines = linesOf(scene.outline, node);
+    return link(lines.title, lines.subtitle, () => go(node));
+  });
+  const rest = box ? scene.nodesIn(box).length - nodes.length : 0;
+  return [
+    h('header', { class: 'tl-node' }, h('strong', {}, title), h('p', { class: 'tl-muted' }, subtitle)),
+    section('Holds', ...rows, rest > 0 && h('p', { class: 'tl-muted' }, `and ${plural(rest, 'more node')}`)),
+    h('div', { class: 'tl-actions' }, ...actions),
+  ].filter(isElement);
+}
+
+function inspectNode(opened: Opened): HTMLElement[] {
+  const { scene, item, detail, gradients, actions } = opened;
+  const note = opened.note || detail?.note;
+  const { nodes, strings, sites } = scene.outline.graph;
+  const text = (index: number) => (index < 0 ? '' : (strings[index] ?? ''));
+  const name = detail?.name || text(nodes.name[item]);
+  const label = detail?.label || text(nodes.label[item]);
+  const module = detail?.module || (scene.outline.paths[nodes.group[item]] ?? '');
+  const site = detail?.site ?? sites[nodes.site[item]] ?? null;
+  const head = h(
+    'header',
+    { class: 'tl-node' },
+    h('strong', {}, name),
+    label ? h('code', {}, label) : null,
+    module && module !== label ? h('span', { class: 'tl-muted' }, module) : null,
+    stateChip(opened.state),
+    site ? madeIn(site, opened.openSite) : null,
+  );
+  const facts = section('', factsOf(opened));
+  const parts = detail ? (gradients ? gradientParts(opened, detail) : valueParts(opened, detail)) : [];
+  return [
+    head,
+    note ? h('p', { class: 'tl-note' }, note) : null,
+    !gradients || !detail ? facts : null,
+    ...parts,
+    detail ? null : edgesOf(opened),
+    actions.length ? h('div', { class: 'tl-actions' }, ...actions) : null,
+  ].filter(isElement);
+}
+
+const isElement = (part: HTMLElement | null | false): part is HTMLElement => part instanceof HTMLElement;
+
+function section(title: string, ...children: (Node | string | null | false)[]): HTMLElement | null {
+  const kept = children.filter(child => child !== null && child !== false && child !== '');
+  if (!kept.length) return null;
+  return h('section', {}, title ? h('h4', {}, title) : null, ...kept);
+}
+
+function stateChip(state: number): HTMLElement | null {
+  const looks: Record<string, IconName | null> = {
+    waiting: null,
+    current: 'next',
+    done: 'tick',
+    freed: null,
+  };
+  const word = STATES[state];
+  if (!(word in looks)) return null;
+  const sign = looks[word];
+  return h('span', { class: `tl-chip tl-state-${word}` }, sign && icon(sign, 11), word);
+}
+
+function madeIn(site: Site, open?: (site: Site) => void): HTMLElement {
+  const where = site.cell >= 0 ? `cell ${site.cell}, line ${site.line}` : `${site.file}, line ${site.line}`;
+  const code = h('code', { class: 'tl-code' }, site.code);
+  const title = `${site.file}, line ${site.line}, in ${site.function}`;
+  if (!open) return h('p', { class: 'tl-made tl-muted', title }, `made in ${where}: `, code);
+  const go = h('button', { type: 'button', class: 'tl-link', title }, code);
+  go.addEventListener('click', () => open(site));
+  return h('p', { class: 'tl-made tl-muted', title }, `made in ${where}: `, go);
+}
+
+function factsOf({ scene, item, detail }: Opened): HTMLElement {
+  const { nodes, strings } = scene.outline.graph;
+  const flags = nodes.flags[item];
+  const rows: [string, string][] = [];
+  const shape = detail ? shapeText(detail.shape) : strings[nodes.shape[item]];
+  if (shape) rows.push(['shape', shape]);
+  const dtype = detail?.dtype || strings[nodes.dtype[item]];
+  if (dtype) rows.push(['dtype', dtype]);
+  if (detail?.stride.length) rows.push(['stride', `(${detail.stride.join(', ')})`]);
+  if (!detail && nodes.saved_bytes[item]) rows.push(['saved', bytes(nodes.saved_bytes[item])]);
+  const said: [number, string][] = [
+    [FLAGS.no_grad, 'no grad'],
+    [FLAGS.view, 'a view'],
+    [FLAGS.in_place, 'in place'],
+    [FLAGS.hooks, 'has hooks'],
+    [FLAGS.retains_grad, 'keeps its gradient'],
+    [FLAGS.nan, 'holds NaN or Inf'],
+  ];
+  const words = said.filter(([flag]) => flags & flag).map(([, word]) => word);
+  if (words.length) rows.push(['is', words.join(', ')]);
+  return h(
+    'dl',
+    { class: 'tl-facts' },
+    ...rows.flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]),
+  );
+}
+
+function formulas(detail: NodeDetail, gradients: boolean): HTMLElement | null {
+  const lines = gradients ? [detail.derivative || detail.formula] : [detail.formula, detail.derivative];
+  const kept = lines.filter(Boolean);
+  if (!kept.length) return null;
+  return h(
+    'pre',
+    { class: 'tl-formula' },
+    ...kept.map((line, i) => h('div', { class: i ? 'tl-muted' : '' }, line)),
+    gradients && detail.derivative_shapes ? h('div', { class: 'tl-muted' }, detail.derivative_shapes) : null,
+  );
+}
+
+function gradientParts(opened: Opened, detail: NodeDetail): (HTMLElement | null)[] {
+  return [
+    section('What this node does', formulas(detail, true)),
+    ...detail.gradients.map(slot => gradientPart(opened, slot)),
+    savedPart(detail),
+    goesTo(opened, detail, 'Will go to'),
+    detail.value ? section('The value it made', arrayView(detail.value, null)) : null,
+    hooksPart(detail),
+  ];
+}
+
+function valueParts(opened: Opened, detail: NodeDetail): (HTMLElement | null)[] {
+  return [
+    section('What this node does', formulas(detail, false)),
+    detail.value ? section('Its value', arrayView(detail.value, null)) : null,
+    ...detail.gradients.map(slot => gradientPart(opened, slot)),
+    savedPart(detail),
+    goesTo(opened, detail, 'Its gradient goes to'),
+    hooksPart(detail),
+  ];
+}
+
+function gradientPart(opened: Opened, slot: GradientSlot): HTMLElement | null {
+  const { preview, name, role, edited } = slot;
+  const title = h(
+    'h4',
+    { class: 'tl-slot' },
+    h('code', {}, name),
+    preview ? h('span', { class: 'tl-chip' }, `${shapeText(preview.shape)} ${preview.dtype}`) : null,
+    role === 'incoming' ? null : h('span', { class: 'tl-muted' }, role),
+    edited ? h('span', { class: 'tl-chip tl-edited' }, icon('pencil', 11), 'edited') : null,
+  );
+  const body = preview
+    ? arrayView(preview, opened.editing(slot))
+    : h('p', { class: 'tl-muted' }, role === 'incoming' ? 'No gradient has come here yet.' : 'None.');
+  return h('section', { 'data-testid': `tl-gradient-${role}` }, title, body);
+}
+
+function savedPart({ saved, freed_by }: NodeDetail): HTMLElement | null {
+  if (freed_by) {
+    const where =
+      freed_by.cell >= 0 ? `cell ${freed_by.cell}, line ${freed_by.line}` : `line ${freed_by.line}`;
+    return section('Saved for this node', h('p', {}, `Freed by ${where}: `, h('code', {}, freed_by.code)));
+  }
+  if (!saved.length) return null;
+  const shared = new Map<number, string[]>();
+  for (const each of saved) shared.set(each.storage, [...(shared.get(each.storage) ?? []), each.name]);
+  const rows = saved.map(each => savedRow(each, shared.get(each.storage) ?? []));
+  return section('Saved for this node', h('div', { class: 'tl-saved' }, ...rows));
+}
+
+function savedRow(saved: Saved, sharing: readonly string[]): HTMLElement {
+  const fresh = saved.version === saved.version_now;
+  const version = h(
+    'span',
+    {
+      class: fresh ? 'tl-muted tl-version' : 'tl-wrong tl-version',
+      title: fresh
+        ? 'unchanged since it was saved'
+        : 'changed in place since it was saved: backward will refuse it',
+    },
+    fresh ? `version ${saved.version}` : `version ${saved.version}, now ${saved.version_now}`,
+    icon(fresh ? 'tick' : 'close', 11),
+  );
+  const others = sharing.filter(name => name !== saved.name);
+  const line = [
+    h('code', { class: 'tl-cut', title: saved.name }, saved.name),
+    h('code', { title: saved.dtype }, shapeText(saved.shape)),
+    h('code', {}, bytes(saved.bytes)),
+    version,
+  ];
+  const note = others.length
+    ? h('p', { class: 'tl-muted' }, `shares memory with ${others.join(', ')}`)
+    : null;
+  if (!saved.preview) return h('div', { class: 'tl-saved-row' }, ...line, note);
+  const content = h('div', { class: 'tl-saved-value' }, note, arrayView(saved.preview, null));
+  return h('details', {}, h('summary', { class: 'tl-saved-row' }, ...line), content);
+}
+
+function goesTo({ scene, go }: Opened, { neighbours }: NodeDetail, title: string): HTMLElement | null {
+  const { id } = scene.outline.graph.nodes;
+  const rows = neighbours.map(({ id: wanted, name, label, shape, state }) => {
+    const words = [label || shape, state === 'idle' ? '' : state].filter(Boolean).join(' · ');
+    const place = id.indexOf(wanted);
+    return place < 0 ? h('p', {}, `${name} ${words}`) : link(name, words, () => go(place));
+  });
+  return section(title, ...rows);
+}
+
+/** What stands around a node, from the graph alone: shown while there is nobody to ask. */
+function edgesOf({ scene, item, go }: Opened): HTMLElement | null {
+  const { source, target } = scene.outline.graph.edges;
+  const ends = (mine: readonly number[], others: readonly number[]) => {
+    const found: number[] = [];
+    for (let e = 0; e < mine.length && found.length < 12; e++) if (mine[e] === item) found.push(others[e]);
+    return found.map(node => {
+      const lines = linesOf(scene.outline, node);
+      return link(lines.title, lines.subtitle, () => go(node));
+    });
+  };
+  const [inputs, outputs] = [ends(target, source), ends(source, target)];
+  if (!inputs.length && !outputs.length) return null;
+  return h('div', {}, section('Comes from', ...inputs), section('Goes to', ...outputs));
+}
+
+function hooksPart({ hooks }: NodeDetail): HTMLElement | null {
+  return section('Hooks', ...hooks.map(hook => h('p', {}, h('code', {}, hook))));
+}
+
+function link(name: string, words: string, act: () => void): HTMLElement {
+  const element = h(
+    'button',
+    { type: 'button', class: 'tl-link tl-row', title: `${name}  ${words}` },
+    h('code', { class: 'tl-cut' }, name),
+    h('span', { class: 'tl-muted tl-cut' }, words),
+  );
+  element.addEventListener('click', act);
+  return element;
+}

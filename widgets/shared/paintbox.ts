@@ -1,0 +1,245 @@
+// One box, one badge, and the small marks that boxes become when the picture is far away. State is border, mark and colour.
+import { BADGE, BOX, type Badge, type Box } from './layout';
+import type { Pen, Shown } from './paint';
+import { CURRENT, DONE, FREED, IDLE, WAITING } from './run';
+import type { Look, Rect } from './scene';
+import type { Tokens } from './theme';
+
+const RADIUS = 6;
+
+interface Style {
+  readonly border: string;
+  readonly fill: string;
+  readonly text: string;
+  readonly dash: readonly number[];
+  readonly width: number;
+}
+
+function styleOf({ state, hollow }: Look, tokens: Tokens): Style {
+  const { ink, muted, surface, edge } = tokens;
+  if (state === CURRENT)
+    return { border: tokens.accent, fill: tokens.accentSoft, text: ink, dash: [], width: 2.4 };
+  if (state === WAITING)
+    return { border: tokens.waiting, fill: tokens.waitingSoft, text: ink, dash: [5, 3], width: 1.6 };
+  if (state === DONE) return { border: tokens.done, fill: tokens.doneSoft, text: ink, dash: [], width: 1.6 };
+  if (state === FREED || hollow)
+    return { border: muted, fill: surface, text: muted, dash: [1.5, 2.5], width: 1.2 };
+  return { border: edge, fill: surface, text: ink, dash: [], width: 1 };
+}
+
+export function paintBox(pen: Pen, shown: Shown, box: Box): void {
+  const { ctx, tokens } = pen;
+  const look = shown.looks[box.index];
+  const style = styleOf(look, tokens);
+  const { x, y, w } = box;
+  const hovered = shown.hovered === shown.scene.itemOf(box);
+  ctx.strokeStyle = style.border;
+  if (box.fold >= 0) paintSheets(pen, box, style);
+  ctx.fillStyle = style.fill;
+  ctx.lineWidth = style.width;
+  ctx.setLineDash(style.dash as number[]);
+  ctx.beginPath();
+  ctx.roundRect(x, y, w, BOX, RADIUS);
+  ctx.fill();
+  if (look.nan) hatch(pen, box);
+  if (hovered && look.state === IDLE) ctx.strokeStyle = tokens.muted;
+  ctx.stroke();
+  ctx.setLineDash([]);
+  if (look.state === CURRENT) paintCurrent(pen, { x, y, w, h: BOX });
+  const marks = paintMarks(pen, look, x + w - 20, y + 8);
+  const left = box.fold >= 0 ? 24 : 12;
+  if (box.fold >= 0) pen.icon('right', x + 8, y + 9, 11, tokens.muted);
+  pen.text(box.title, x + left, y + 19, w - left - 10 - marks, pen.font('title'), style.text);
+  const running = box.fold >= 0 && shown.run && look.done > 0 && look.done < look.total;
+  const subtitle = running ? `${look.done} of ${look.total} done` : box.subtitle;
+  pen.text(subtitle, x + left, y + 35, w - left - 10, pen.font('body'), tokens.muted);
+  if (running) paintProgress(pen, box, look);
+  if (look.broken) octagon(pen, x, y, true);
+  else if (hovered && shown.run && box.node >= 0 && !look.hollow) octagon(pen, x, y, false);
+}
+
+/** A folded part is a pile of sheets. */
+function paintSheets(pen: Pen, { x, y, w }: Box, style: Style): void {
+  const { ctx } = pen;
+  ctx.lineWidth = 1;
+  ctx.fillStyle = pen.tokens.surface;
+  for (const behind of [6, 3]) {
+    ctx.beginPath();
+    ctx.roundRect(x + behind, y + behind, w - 2 * behind, BOX, RADIUS);
+    ctx.fill();
+    ctx.globalAlpha *= 0.7;
+    ctx.strokeStyle = style.border;
+    ctx.stroke();
+    ctx.globalAlpha /= 0.7;
+  }
+}
+
+function paintProgress(pen: Pen, { x, y, w }: Box, { done, total }: Look): void {
+  const { ctx, tokens } = pen;
+  ctx.fillStyle = tokens.line;
+  ctx.fillRect(x + 12, y + BOX - 5, w - 24, 2);
+  ctx.fillStyle = tokens.done;
+  ctx.fillRect(x + 12, y + BOX - 5, ((w - 24) * done) / total, 2);
+}
+
+/** The second line around the current node, and the triangle at its left edge. */
+function paintCurrent(pen: Pen, { x, y, w, h }: Rect): void {
+  const { ctx, tokens } = pen;
+  ctx.strokeStyle = ctx.fillStyle = tokens.accent;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.roundRect(x - 3.5, y - 3.5, w + 7, h + 7, Math.min(RADIUS + 3, h));
+  ctx.stroke();
+  ctx.beginPath();
+  ctx.moveTo(x - 7, y + h / 2);
+  ctx.lineTo(x - 16, y + h / 2 - 6);
+  ctx.lineTo(x - 16, y + h / 2 + 6);
+  ctx.closePath();
+  ctx.fill();
+}
+
+/** Tick, clock, cross and pencil at the right; returns the room they take. */
+function paintMarks(pen: Pen, { state, nan, edited }: Look, right: number, y: number): number {
+  const { tokens } = pen;
+  let x = right;
+  if (nan) {
+    pen.icon('close', x, y, 12, tokens.warn);
+    x -= 16;
+  } else if (state === DONE) {
+    pen.icon('tick', x, y, 13, tokens.done);
+    x -= 16;
+  } else if (state === WAITING) {
+    clock(pen, x + 6, y + 6, 5);
+    x -= 16;
+  }
+  if (edited) {
+    pen.icon('pencil', x, y, 13, tokens.warn);
+    x -= 16;
+  }
+  return right - x;
+}
+
+/** A circle with one quarter filled. */
+function clock({ ctx, tokens }: Pen, x: number, y: number, radius: number): void {
+  ctx.strokeStyle = ctx.fillStyle = tokens.waiting;
+  ctx.lineWidth = radius / 4;
+  ctx.beginPath();
+  ctx.arc(x, y, radius, 0, 2 * Math.PI);
+  ctx.stroke();
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.arc(x, y, radius, -Math.PI / 2, 0);
+  ctx.fill();
+}
+
+function hatch({ ctx, tokens }: Pen, { x, y, w }: Box): void {
+  ctx.save();
+  ctx.clip();
+  ctx.globalAlpha *= 0.45;
+  ctx.strokeStyle = tokens.warn;
+  ctx.lineWidth = 1;
+  ctx.setLineDash([]);
+  ctx.beginPath();
+  for (let i = -BOX; i < w; i += 7) {
+    ctx.moveTo(x + i, y + BOX);
+    ctx.lineTo(x + i + BOX, y);
+  }
+  ctx.stroke();
+  ctx.restore();
+  ctx.beginPath();
+  ctx.roundRect(x, y, w, BOX, RADIUS);
+}
+
+/** A breakpoint on the border, or where one would stand. */
+function octagon({ ctx, tokens }: Pen, x: number, y: number, set: boolean): void {
+  ctx.beginPath();
+  for (let i = 0; i < 8; i++) {
+    const angle = Math.PI / 8 + (i * Math.PI) / 4;
+    ctx.lineTo(x + 6.5 * Math.cos(angle), y + 6.5 * Math.sin(angle));
+  }
+  ctx.closePath();
+  ctx.fillStyle = set ? tokens.warn : tokens.surface;
+  ctx.strokeStyle = set ? tokens.surface : tokens.warn;
+  ctx.lineWidth = set ? 1.5 : 1.2;
+  ctx.fill();
+  ctx.stroke();
+}
+
+export function paintBadge(pen: Pen, shown: Shown, badge: Badge): void {
+  const { ctx, tokens } = pen;
+  const { x, y, w } = badge;
+  const look = badge.node >= 0 ? shown.scene.lookOf(badge.node, shown.run) : null;
+  const style = look && look.state !== IDLE ? styleOf(look, tokens) : null;
+  ctx.fillStyle = style?.fill ?? tokens.raised;
+  ctx.strokeStyle = style?.border ?? (shown.hovered === badge.node && look ? tokens.muted : tokens.edge);
+  ctx.lineWidth = style ? Math.min(2, style.width) : 1;
+  ctx.setLineDash((style?.dash as number[]) ?? []);
+  ctx.beginPath();
+  ctx.roundRect(x, y, w, BADGE, BADGE / 2);
+  ctx.fill();
+  ctx.stroke();
+  ctx.setLineDash([]);
+  if (look?.state === CURRENT) paintCurrent(pen, { x, y, w, h: BADGE });
+  pen.text(badge.text, x + 7, y + 12.5, w - 12, pen.font('code'), style?.text ?? tokens.ink);
+  if (look?.nan) pen.icon('close', x + w - 5, y - 4, 9, tokens.warn);
+  else if (look?.state === DONE) corner(pen, x + w - 4, y + 1, 'tick');
+  else if (look?.state === WAITING) corner(pen, x + w - 4, y + 1, 'clock');
+  if (look?.broken) octagon(pen, x, y + 4, true);
+  if (look?.edited) pen.icon('pencil', x + w - 16, y - 5, 10, tokens.warn);
+}
+
+function corner(pen: Pen, x: number, y: number, mark: 'tick' | 'clock'): void {
+  const { ctx, tokens } = pen;
+  ctx.fillStyle = tokens.surface;
+  ctx.beginPath();
+  ctx.arc(x, y, 6, 0, 2 * Math.PI);
+  ctx.fill();
+  if (mark === 'tick') pen.icon('tick', x - 5, y - 5, 10, tokens.done);
+  else clock(pen, x, y, 4);
+}
+
+/** From far away a box is a rectangle: outlined when not reached, half full when a gradient waits, full when done. */
+export function paintDots(pen: Pen, shown: Shown, rect: Rect): void {
+  const { ctx, tokens, pixel } = pen;
+  const groups = new Map<string, Box[]>();
+  shown.scene.boxesIn(rect, box => {
+    const { state, nan, hollow } = shown.looks[box.index];
+    const dim = shown.matches && !shown.matches.has(box);
+    const key = `${dim ? 1 : 0}${state}${nan ? 1 : 0}${hollow ? 1 : 0}`;
+    const group = groups.get(key);
+    if (group) group.push(box);
+    else groups.set(key, [box]);
+  });
+  for (const [key, boxes] of groups) {
+    const look = shown.looks[boxes[0].index];
+    const style = styleOf(look, tokens);
+    ctx.globalAlpha = key[0] === '1' ? 0.3 : 1;
+    ctx.fillStyle = look.state === IDLE ? tokens.raised : style.fill;
+    ctx.strokeStyle = look.nan ? tokens.warn : style.border;
+    ctx.lineWidth = Math.max(style.width, pixel);
+    ctx.beginPath();
+    for (const { x, y, w } of boxes) ctx.rect(x, y, w, BOX);
+    ctx.fill();
+    ctx.stroke();
+    if (look.state !== DONE && look.state !== WAITING) continue;
+    ctx.fillStyle = style.border;
+    const height = look.state === DONE ? BOX : BOX / 2;
+    for (const { x, y, w } of boxes) ctx.fillRect(x, y + BOX - height, w, height);
+  }
+  ctx.globalAlpha = 1;
+  paintFarCurrent(pen, shown);
+}
+
+/** The current node keeps a mark of readable size at any distance. */
+function paintFarCurrent({ ctx, tokens, pixel }: Pen, { scene, run }: Shown): void {
+  const place = run && run.current >= 0 ? scene.rectOf(run.current) : null;
+  if (!place) return;
+  const [x, y, size] = [place.x - 3 * pixel, place.y + place.h / 2, 9 * pixel];
+  ctx.fillStyle = tokens.accent;
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(x - size * 1.3, y - size * 0.8);
+  ctx.lineTo(x - size * 1.3, y + size * 0.8);
+  ctx.closePath();
+  ctx.fill();
+}

@@ -1,0 +1,243 @@
+// Time: one tick for each node in the order they run, breakpoints above. Drag it or use the arrow keys to go to a step.
+import { h, onFrame, setAttributes, Undos } from './dom';
+import { Pen } from './paint';
+import { CURRENT, DONE, isOver, WAITING, type Run } from './run';
+import { readTokens, watchTheme } from './theme';
+
+const HEIGHT = 30;
+const MIDDLE = 19;
+const PAD = 10;
+/** Ticks narrower than this become one bar. */
+const NARROW = 4;
+
+export interface Spread {
+  readonly pitch: number;
+  /** Ticks are drawn one by one. */
+  readonly single: boolean;
+}
+
+/** How wide a tick is for `total` nodes in `width` pixels. */
+export function spreadOf(total: number, width: number): Spread {
+  const pitch = Math.min(30, (width - 2 * PAD) / Math.max(1, total));
+  return { pitch, single: pitch >= NARROW };
+}
+
+/** The step under a pixel: step `k` is the moment before tick `k`. */
+export function stepAt(x: number, total: number, width: number): number {
+  const { pitch } = spreadOf(total, width);
+  return Math.max(0, Math.min(total, Math.floor((x - PAD) / pitch)));
+}
+
+export class Scrubber {
+  readonly element = h('div', {
+    class: 'tl-scrubber',
+    role: 'slider',
+    tabindex: 0,
+    'data-testid': 'tl-scrubber',
+    'aria-label': 'step',
+    'aria-valuemin': 0,
+  });
+  private readonly canvas = h('canvas', { 'aria-hidden': 'true' });
+  private readonly pen: Pen;
+  private readonly undos = new Undos();
+  private readonly frame = onFrame(() => this.paint());
+  private run: Run | null = null;
+  private width = 0;
+  /** Where a drag is, before the answer comes. */
+  private wished: number | null = null;
+
+  constructor(
+    root: HTMLElement,
+    private readonly goTo: (step: number) => Promise<unknown>,
+  ) {
+    this.pen = new Pen(this.canvas.getContext('2d')!, readTokens(root));
+    this.element.append(this.canvas);
+    const resize = new ResizeObserver(() => {
+      this.width = this.element.clientWidth;
+      this.paint();
+    });
+    resize.observe(this.element);
+    this.undos.add(
+      () => resize.disconnect(),
+      this.frame.undo,
+      watchTheme(() => {
+        this.pen.useTokens(readTokens(root));
+        this.frame.ask();
+      }),
+    );
+    this.listen();
+  }
+
+  readonly undo = (): void => this.undos.undo();
+
+  show(run: Run): void {
+    this.run = run;
+    setAttributes(this.element, {
+      'aria-valuemax': run.total,
+      'aria-valuenow': run.step,
+      'aria-valuetext': `step ${run.step} of ${run.total}`,
+      'aria-disabled': run.closed ? 'true' : null,
+    });
+    this.frame.ask();
+  }
+
+  private listen(): void {
+    const { element, undos } = this;
+    let busy = false;
+    // One request at a time while the pointer moves; the latest wish wins.
+    const follow = async () => {
+      if (busy) return;
+      busy = true;
+      while (this.wished !== null && this.run && this.wished !== this.run.step && !this.run.closed) {
+        const step = this.wished;
+        await this.goTo(step).catch(() => undefined);
+        if (this.run.step !== step) break;
+      }
+      busy = false;
+    };
+    const wish = (event: PointerEvent) => {
+      if (!this.run || this.run.closed) return;
+      const x = event.clientX - element.getBoundingClientRect().left;
+      this.wished = stepAt(x, this.run.total, this.width);
+      this.frame.ask();
+      void follow();
+    };
+    undos.on(element, 'pointerdown', event => {
+      if (event.button !== 0) return;
+      element.setPointerCapture(event.pointerId);
+      element.focus({ preventScroll: true });
+      wish(event);
+      event.preventDefault();
+    });
+    undos.on(element, 'pointermove', event => {
+      if (event.buttons & 1 && this.wished !== null) wish(event);
+    });
+    const leave = () => {
+      this.wished = null;
+      this.frame.ask();
+    };
+    undos.on(element, 'pointerup', leave);
+    undos.on(element, 'pointercancel', leave);
+    undos.on(element, 'keydown', event => {
+      if (!this.run || this.run.closed || event.ctrlKey || event.altKey || event.metaKey) return;
+      const { step, total } = this.run;
+      const steps: Record<string, number> = {
+        ArrowLeft: step - 1,
+        ArrowDown: step - 1,
+        ArrowRight: step + 1,
+        ArrowUp: step + 1,
+        PageDown: step - 10,
+        PageUp: step + 10,
+        Home: 0,
+        End: total,
+      };
+      const to = steps[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const bounded = Math.max(0, Math.min(total, to));
+      if (bounded !== step) void this.goTo(bounded).catch(() => undefined);
+    });
+  }
+
+  private paint(): void {
+    const { run, width, canvas, pen } = this;
+    if (!run || !width) return;
+    const ratio = devicePixelRatio || 1;
+    const [w, h] = [Math.round(width * ratio), Math.round(HEIGHT * ratio)];
+    if (canvas.width !== w || canvas.height !== h)
+      setAttributes(canvas, { width: w, height: h, style: `width:${width}px;height:${HEIGHT}px` });
+    const { ctx, tokens } = pen;
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.clearRect(0, 0, width, HEIGHT);
+    const spread = spreadOf(run.total, width);
+    if (spread.single) for (let k = 0; k < run.total; k++) this.paintTick(k, spread.pitch);
+    else this.paintBar(spread.pitch);
+    this.paintBreaks(spread.pitch);
+    if (this.wished !== null && this.wished !== run.step) {
+      ctx.fillStyle = tokens.ink;
+      ctx.fillRect(PAD + this.wished * spread.pitch - 0.5, 6, 1, HEIGHT - 8);
+    }
+  }
+
+  private paintTick(k: number, pitch: number): void {
+    const { ctx, tokens } = this.pen;
+    const run = this.run!;
+    const state = run.state[run.schedule[k]] ?? -1;
+    const current = k === run.step && !isOver(run);
+    const gap = Math.min(8, pitch * 0.28);
+    const [x, w] = [PAD + k * pitch + gap / 2, pitch - gap];
+    const tall = current ? 15 : 8;
+    ctx.beginPath();
+    ctx.roundRect(x, MIDDLE - tall / 2, w, tall, Math.min(2.5, w / 3));
+    if (current) this.paintHere(x, w);
+    else if (k < run.step || state === DONE) {
+      ctx.fillStyle = tokens.done;
+      ctx.fill();
+    } else {
+      const waits = state === WAITING || state === CURRENT;
+      ctx.strokeStyle = waits ? tokens.waiting : tokens.edge;
+      ctx.lineWidth = waits ? 1.5 : 1;
+      ctx.setLineDash(waits && w > 6 ? [3, 2] : []);
+      ctx.stroke();
+      ctx.setLineDash([]);
+    }
+  }
+
+  private paintHere(x: number, w: number): void {
+    const { ctx, tokens } = this.pen;
+    ctx.fillStyle = tokens.accent;
+    ctx.fill();
+    if (w < 9) return;
+    ctx.fillStyle = tokens.surface;
+    ctx.beginPath();
+    ctx.moveTo(x + w / 2 - 3, MIDDLE - 4);
+    ctx.lineTo(x + w / 2 + 4, MIDDLE);
+    ctx.lineTo(x + w / 2 - 3, MIDDLE + 4);
+    ctx.fill();
+  }
+
+  private paintBar(pitch: number): void {
+    const { ctx, tokens } = this.pen;
+    const run = this.run!;
+    const [x, w] = [PAD, pitch * run.total];
+    const here = x + run.step * pitch;
+    ctx.fillStyle = tokens.raised;
+    ctx.strokeStyle = tokens.edge;
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    ctx.roundRect(x, MIDDLE - 4, w, 8, 3);
+    ctx.fill();
+    ctx.stroke();
+    ctx.fillStyle = tokens.done;
+    ctx.beginPath();
+    ctx.roundRect(x, MIDDLE - 4, here - x, 8, 3);
+    ctx.fill();
+    if (!isOver(run)) {
+      ctx.fillStyle = tokens.accent;
+      ctx.beginPath();
+      ctx.roundRect(here - 2.5, MIDDLE - 8, 5, 16, 2);
+      ctx.fill();
+    }
+  }
+
+  private paintBreaks(pitch: number): void {
+    const { ctx, tokens } = this.pen;
+    const run = this.run!;
+    if (!run.breaks.size) return;
+    ctx.fillStyle = tokens.warn;
+    for (let k = 0; k < run.schedule.length; k++) {
+      if (!run.breaks.has(run.schedule[k])) continue;
+      octagon(ctx, PAD + (k + 0.5) * pitch, 6, 4.5);
+    }
+  }
+}
+
+function octagon(ctx: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+  ctx.beginPath();
+  for (let i = 0; i < 8; i++) {
+    const angle = Math.PI / 8 + (i * Math.PI) / 4;
+    ctx.lineTo(x + radius * Math.cos(angle), y + radius * Math.sin(angle));
+  }
+  ctx.fill();
+}

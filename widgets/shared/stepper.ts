@@ -1,0 +1,456 @@
+// The stepper: a backward pass that waits. Every key is a request; what comes back is where the run stands.
+import './theme.css';
+import type { Editing } from './arrays';
+import { Conditions } from './conditions';
+import { button, enable, type Key } from './controls';
+import { h, Undos, type Undo } from './dom';
+import { inspect } from './inspector';
+import { runOverview } from './overview';
+import { Client, Refused, type Transport } from './protocol';
+import {
+  applyBreakpoints,
+  applyStopped,
+  closeRun,
+  CURRENT,
+  DONE,
+  isOver,
+  nodeAtStep,
+  startRun,
+  statusOf,
+  WAITING,
+  type Run,
+} from './run';
+import type { Item } from './scene';
+import { Scrubber } from './scrubber';
+import type {
+  Breakpoints,
+  GradientSlot,
+  NodeDetail,
+  Predicate,
+  SessionState,
+  Site,
+  Stopped,
+} from './snapshot';
+import { Viewer } from './viewer';
+
+export interface StepperOptions {
+  /** Opens a place in the code. */
+  openSite?(site: Site): void;
+  /** Takes the height of its container, as in a panel. */
+  fill?: boolean;
+}
+
+/** Opens the session behind `transport` in an element; returns the undo, which leaves nothing behind. */
+export function mountStepper(element: HTMLElement, transport: Transport, options: StepperOptions = {}): Undo {
+  return new Stepper(element, transport, options).undo;
+}
+
+/** Why a session is over, from its `closed` event. */
+const closing = (body: unknown) => {
+  const message = (body as { message?: string } | null)?.message ?? '';
+  return message ? `Closed: ${message}.` : 'Closed.';
+};
+
+const LINES_KEPT = 200;
+
+class Stepper {
+  private readonly client: Client;
+  private readonly viewer: Viewer;
+  private readonly scrubber: Scrubber;
+  private readonly conditions: Conditions;
+  private readonly undos = new Undos();
+  private readonly buttons: Record<'restart' | 'back' | 'next' | 'continue' | 'finish', HTMLButtonElement>;
+  private readonly output = h('pre', { class: 'tl-output', 'data-testid': 'tl-output', hidden: true });
+  private run: Run | null = null;
+  /** Details that hold at this step, by node id. */
+  private details = new Map<number, Promise<NodeDetail>>();
+  /** Steps asked for while an answer is awaited: forward positive, back negative. */
+  private queued = 0;
+  private busy = false;
+  private stale = false;
+
+  constructor(
+    element: HTMLElement,
+    private readonly transport: Transport,
+    private readonly options: StepperOptions,
+  ) {
+    this.client = new Client(transport, {
+      event: (name, body) => this.event(name, body),
+      broken: error => this.viewer.fail(`A message from Python could not be read: ${error.message}`),
+    });
+    this.viewer = new Viewer(element, {
+      testid: 'tl-stepper',
+      what: 'backward',
+      keys: this.keys(),
+      fill: options.fill,
+      detailOf: node => this.detailOf(node),
+      opened: () => this.inspect(false),
+      breakAt: node => void this.toggleBreak(node),
+      seen: () => {
+        if (this.stale) this.inspect(true);
+      },
+    });
+    this.scrubber = new Scrubber(this.viewer.root, step => this.goTo(step));
+    this.conditions = new Conditions(
+      predicates => void this.setBreaks(this.run?.breaks ?? new Set(), predicates),
+      () => void this.setBreaks(new Set(), this.run?.predicates ?? []),
+      () => this.viewer.focus(),
+    );
+    this.buttons = this.makeButtons();
+    const { restart, back, next, continue: go, finish } = this.buttons;
+    this.viewer.controls.prepend(restart, back, next, go, finish, this.conditions.button);
+    this.viewer.root.append(this.conditions.panel);
+    this.viewer.showTime(this.scrubber.element);
+    this.viewer.foot.before(this.output);
+    this.undos.add(() => this.client.close(), this.viewer.undo, this.scrubber.undo, this.conditions.undo);
+    this.keepMenuAway();
+    this.start();
+  }
+
+  readonly undo = (): void => {
+    // A cell that waits for this run must not wait for a view that is gone.
+    if (this.run?.blocking && this.transport.isLast?.() !== false)
+      this.client.request('disconnect').catch(() => undefined);
+    this.undos.undo();
+  };
+
+  private start(): void {
+    this.client
+      .request<SessionState>('initialize')
+      .then(state => {
+        this.run = startRun(state);
+        const { graph } = state;
+        this.viewer.setTitle(graph.title);
+        this.viewer.setGraph(graph, this.run, this.run.current < 0 ? null : this.run.current);
+        this.show();
+      })
+      .catch((error: Error) => this.viewer.fail(`This run could not be shown: ${error.message}`));
+  }
+
+  private keys(): Key[] {
+    return [
+      { name: 'F10', does: 'Next: run one node', run: () => this.step(1) },
+      { name: 'Shift+F10', does: 'Back: undo the last node, bit for bit', run: () => this.step(-1) },
+      { name: 'F9', does: 'Continue to the next breakpoint, or to the end', run: () => this.ask('continue') },
+      { name: 'r', does: 'Run to the opened node', run: () => this.runTo(this.target()) },
+      {
+        name: 'b',
+        does: 'Break before the opened node, or no more',
+        run: () => void this.toggleBreak(this.target()),
+      },
+      { name: 'e', does: 'Edit a value of the waiting gradient', run: () => this.edit() },
+    ];
+  }
+
+  private makeButtons() {
+    const ask = (command: string) => () => this.ask(command);
+    return {
+      restart: button({ icon: 'restart', label: 'Restart', testid: 'tl-restart' }, ask('restart')),
+      back: button({ icon: 'back', label: 'Back', key: 'Shift+F10', testid: 'tl-back' }, () => this.step(-1)),
+      next: button({ icon: 'next', label: 'Next', key: 'F10', testid: 'tl-next', primary: true }, () =>
+        this.step(1),
+      ),
+      continue: button(
+        { icon: 'continue', label: 'Continue', key: 'F9', testid: 'tl-continue' },
+        ask('continue'),
+      ),
+      finish: button(
+        {
+          icon: 'finish',
+          label: 'Finish',
+          testid: 'tl-finish',
+          title: 'Run to the end and let the waiting cell go on',
+        },
+        ask('finish'),
+      ),
+    };
+  }
+
+  /** Shift+F10 is also the browser's key for its menu. */
+  private keepMenuAway(): void {
+    let until = 0;
+    this.undos.on(
+      this.viewer.root,
+      'keydown',
+      event => {
+        if (event.key === 'F10' && event.shiftKey) until = performance.now() + 400;
+      },
+      { capture: true },
+    );
+    this.undos.on(this.viewer.root, 'contextmenu', event => {
+      if (performance.now() < until) event.preventDefault();
+    });
+  }
+
+  private event(name: string, body: unknown): void {
+    if (!this.run) return;
+    if (name === 'stopped') this.arrive(body as Stopped);
+    else if (name === 'breakpoints') this.setRun(applyBreakpoints(this.run, body as Breakpoints));
+    else if (name === 'closed') this.setRun(closeRun(this.run, closing(body)));
+    else if (name === 'output') this.print((body as { text?: string } | null)?.text ?? '');
+  }
+
+  private print(text: string): void {
+    if (!text) return;
+    const lines = (this.output.textContent + text).split('\n').slice(-LINES_KEPT);
+    this.output.textContent = lines.join('\n');
+    this.output.hidden = false;
+    this.output.scrollTop = this.output.scrollHeight;
+  }
+
+  // ---- moving ---------------------------------------------------------------------------------------------------------
+
+  /** Steps that are asked for faster than they are answered travel together. */
+  private step(by: 1 | -1): void {
+    if (!this.run || this.run.closed) return;
+    this.queued += by;
+    if (!this.busy) void this.walk();
+  }
+
+  private async walk(): Promise<void> {
+    this.busy = true;
+    while (this.queued !== 0 && this.run) {
+      const { queued, run } = this;
+      this.queued = 0;
+      if (queued > 0 ? isOver(run) : run.step === 0) break;
+      const ahead = nodeAtStep(run, run.step + queued);
+      await this.move(queued > 0 ? 'next' : 'stepBack', { count: Math.abs(queued) }, ahead);
+    }
+    this.queued = 0;
+    this.busy = false;
+  }
+
+  private ask(command: string, parameters: Record<string, unknown> = {}): void {
+    if (this.run && !this.run.closed)
+      void this.move(command, parameters, command === 'restart' ? nodeAtStep(this.run, 0) : -1);
+  }
+
+  private goTo(step: number): Promise<void> {
+    return this.run ? this.move('goTo', { step }, nodeAtStep(this.run, step)) : Promise.resolve();
+  }
+
+  private runTo(node: number): void {
+    if (!this.run || node < 0 || this.run.closed) return;
+    const step = this.run.schedule.indexOf(node);
+    if (step < 0) this.viewer.say('No gradient goes to this node in this run.');
+    else if (step < this.run.step) void this.goTo(step);
+    else void this.move('runTo', { node: this.idOf(node) }, node);
+  }
+
+  /** Sends a move. The detail of the node where it should stop is asked for in the same breath. */
+  private async move(command: string, parameters: Record<string, unknown>, ahead: number): Promise<void> {
+    const answer = this.client.request<Stopped>(command, parameters);
+    const known = ahead >= 0 && this.viewer.picture.visible;
+    const detail = known ? this.client.request<NodeDetail>('inspect', { node: this.idOf(ahead) }) : null;
+    detail?.catch(() => undefined);
+    try {
+      const stopped = await answer;
+      this.viewer.fail(null);
+      this.arrive(stopped, detail && { node: this.idOf(ahead), detail });
+    } catch (error) {
+      this.refused(command, error as Error);
+    }
+  }
+
+  private refused(command: string, error: Error): void {
+    this.queued = 0;
+    this.viewer.fail(error instanceof Refused ? error.message : `${command} failed: ${error.message}`);
+  }
+
+  private arrive(stopped: Stopped, early: { node: number; detail: Promise<NodeDetail> } | null = null): void {
+    if (!this.run) return;
+    try {
+      const run = applyStopped(this.run, stopped);
+      this.details.clear();
+      if (early) this.details.set(early.node, early.detail);
+      // A move is about where the run stands now: what was opened before steps back.
+      if (stopped.reason !== 'edited') {
+        this.viewer.selected = null;
+        this.viewer.tree.cursor = null;
+      }
+      this.setRun(run);
+      if (run.reason === 'exception') this.viewer.fail(run.sentence);
+      if (run.current >= 0) this.viewer.picture.reveal(run.current);
+    } catch (error) {
+      this.viewer.fail(`A message from Python could not be shown: ${(error as Error).message}`);
+    }
+  }
+
+  private setRun(run: Run): void {
+    this.run = run;
+    this.viewer.setRun(run);
+    this.show();
+  }
+
+  private show(): void {
+    const run = this.run!;
+    const { dataset } = this.viewer.root;
+    dataset.step = String(run.step);
+    dataset.current = run.current < 0 ? '' : String(this.idOf(run.current));
+    dataset.reason = run.closed ? 'closed' : run.reason;
+    this.viewer.root.classList.toggle('tl-closed', run.closed);
+    this.viewer.setStatus(statusOf(run) + (run.blocking && !isOver(run) ? ' · a cell waits' : ''));
+    this.viewer.say(run.sentence);
+    const over = isOver(run);
+    const { restart, back, next, continue: go, finish } = this.buttons;
+    enable(restart, !run.closed && run.step > 0);
+    enable(back, !run.closed && run.step > 0);
+    enable(next, !run.closed && !over);
+    enable(go, !run.closed && !over);
+    finish.hidden = !run.blocking;
+    enable(finish, !run.closed && !over);
+    enable(this.conditions.button, !run.closed);
+    this.conditions.show(run.predicates, run.breaks.size);
+    this.scrubber.show(run);
+    this.inspect(true);
+  }
+
+  // ---- breakpoints ----------------------------------------------------------------------------------------------------
+
+  private toggleBreak(node: number): Promise<void> {
+    if (!this.run || node < 0) return Promise.resolve();
+    const breaks = new Set(this.run.breaks);
+    if (!breaks.delete(node)) breaks.add(node);
+    return this.setBreaks(breaks, this.run.predicates);
+  }
+
+  private async setBreaks(nodes: ReadonlySet<number>, predicates: readonly Predicate[]): Promise<void> {
+    if (!this.run || this.run.closed) return;
+    const ids = [...nodes].map(node => this.idOf(node));
+    try {
+      const answer = await this.client.request<Breakpoints>('setBreakpoints', { nodes: ids, predicates });
+      this.viewer.fail(null);
+      if (this.run) this.setRun(applyBreakpoints(this.run, answer));
+    } catch (error) {
+      this.conditions.show(this.run.predicates, this.run.breaks.size);
+      this.refused('setBreakpoints', error as Error);
+    }
+  }
+
+  // ---- the inspector --------------------------------------------------------------------------------------------------
+
+  private idOf(node: number): number {
+    return this.run!.graph.nodes.id[node];
+  }
+
+  /** The node that keys and actions are about: what is opened, else where the run stands. */
+  private target(): number {
+    const { selected } = this.viewer;
+    if (selected !== null) return selected;
+    return this.run?.current ?? -1;
+  }
+
+  private detailOf(node: number): Promise<NodeDetail> | null {
+    if (!this.run || this.run.closed) return null;
+    const id = this.idOf(node);
+    let detail = this.details.get(id);
+    if (!detail) {
+      detail = this.client.request<NodeDetail>('inspect', { node: id });
+      detail.catch(() => this.details.delete(id));
+      this.details.set(id, detail);
+    }
+    return detail;
+  }
+
+  private inspect(same: boolean): void {
+    const { run, viewer } = this;
+    const { scene } = viewer;
+    if (!run || !scene) return;
+    const item = viewer.selected ?? run.current;
+    if (viewer.selected === null && run.current < 0) {
+      viewer.inspector.dataset.nodeId = '';
+      return viewer.showInspector(
+        runOverview(scene, run, to => viewer.open(to)),
+        same,
+      );
+    }
+    this.stale = !viewer.picture.visible;
+    const asked = item >= 0 && !this.stale ? this.detailOf(item) : null;
+    if (!asked) return this.fill(item, null, same);
+    // Until the answer is here the last node stays in view, so that nothing flickers.
+    const soon = window.setTimeout(() => this.run === run && this.fill(item, null, same), 120);
+    asked
+      .then(detail => {
+        clearTimeout(soon);
+        if (this.run !== run || (viewer.selected ?? run.current) !== item) return;
+        this.fill(item, detail, same);
+      })
+      .catch((error: Error) => {
+        clearTimeout(soon);
+        if (this.run !== run) return;
+        this.fill(item, null, same, error.message);
+      });
+  }
+
+  private fill(item: Item, detail: NodeDetail | null, same: boolean, note = ''): void {
+    const { viewer } = this;
+    const run = this.run!;
+    const opened = {
+      scene: viewer.scene!,
+      item,
+      detail,
+      note,
+      state: item < 0 ? -1 : run.state[item],
+      gradients: true,
+      actions: item < 0 ? [] : this.actions(item, detail),
+      editing: (slot: GradientSlot) => this.editing(item, slot),
+      go: (to: Item) => viewer.open(to),
+      openSite: this.options.openSite,
+    };
+    const id = item < 0 ? '' : String(this.idOf(item));
+    const unmoved = same && viewer.inspector.dataset.nodeId === id;
+    viewer.showInspector(inspect(opened), unmoved);
+    viewer.inspector.dataset.nodeId = id;
+    viewer.inspector.dataset.step = detail ? String(run.step) : '';
+  }
+
+  private canEdit(item: Item): boolean {
+    const state = this.run?.state[item];
+    return !this.run?.closed && (state === WAITING || state === CURRENT);
+  }
+
+  private editing(item: Item, slot: GradientSlot): Editing | null {
+    if (slot.role !== 'incoming' || item < 0 || !this.canEdit(item)) return null;
+    const set = async (index: readonly number[], value: number | string) => {
+      const request = { node: this.idOf(item), output: slot.output, index, value };
+      this.arrive(await this.client.request<Stopped>('setGradient', request));
+    };
+    return { name: slot.name, set };
+  }
+
+  private edit(): void {
+    const cell = this.viewer.inspector.querySelector<HTMLElement>(
+      '[data-testid="tl-gradient-incoming"] .tl-cell',
+    );
+    if (!cell || !this.canEdit(this.target()))
+      this.viewer.say('No gradient waits here that could be edited.');
+    else cell.click();
+  }
+
+  private actions(item: number, detail: NodeDetail | null): HTMLElement[] {
+    const run = this.run!;
+    const broken = run.breaks.has(item);
+    const waits = detail?.gradients.some(slot => slot.role === 'incoming' && slot.preview) ?? false;
+    const done = run.state[item] === DONE;
+    const actions: HTMLElement[] = [];
+    if (run.closed || !run.schedule.includes(item)) return actions;
+    if (waits && this.canEdit(item))
+      actions.push(
+        button({ icon: 'pencil', label: 'Edit gradient', key: 'e', testid: 'tl-edit' }, () => this.edit()),
+      );
+    if (item !== run.current)
+      actions.push(
+        button(
+          { icon: 'runTo', label: done ? 'Back to here' : 'Run to here', key: 'r', testid: 'tl-run-to' },
+          () => this.runTo(item),
+        ),
+      );
+    const label = broken ? 'Do not break here' : 'Break here';
+    const look = { icon: 'octagon', label, key: 'b', testid: 'tl-break' } as const;
+    const breakButton = button(look, () => void this.toggleBreak(item));
+    breakButton.classList.add('tl-break');
+    breakButton.setAttribute('aria-pressed', String(broken));
+    actions.push(breakButton);
+    return actions;
+  }
+}
