@@ -144,7 +144,7 @@ def _derivative_shapes(node: Node) -> str:
             shape = edge[0].meta[edge[1]][0]
             known |= {name: shape, f"grad_{name}": shape}
     line = _derivative(node).partition("\n")[0]
-    found = [word for word in re.findall(r"\w+", line) if word in known]
+    found = [word for word in re.findall(r"\w+", line, re.ASCII) if word in known]
     return "   ".join(shape_text(known[word]) for word in found)
 
 
@@ -184,8 +184,8 @@ def _saved(node: Node) -> Iterable[Saved]:
 def _hooks(node: Node) -> Iterable[str]:
     if node.hooks is not None:
         yield from node.hooks.names()
-    if type(node) is AccumulateGrad and node.variable._leaf is not None:
-        for hook in node.variable._leaf.after.values():
+    if type(node) is AccumulateGrad:
+        for hook in node.after.values():
             yield f"post-accumulate hook {getattr(hook, '__qualname__', type(hook).__name__)}"
 
 
@@ -193,7 +193,7 @@ def _neighbours(node: Node, names: Names, state_of: Callable[[Node], str]) -> It
     for edge in node.edges:
         if edge is None:
             continue
-        target, output = edge
+        target, output = edge[:2]
         label = names.of_tensor(target.variable) if type(target) is AccumulateGrad else names.of_value(target, output)
         yield Neighbour(target.seq, target.name(), label, shape_text(target.meta[output][0]), state_of(target))
 

@@ -1,8 +1,8 @@
 """Three ways to drive a session.
 
-A paused run needs no driver: every request does its part and returns. A *blocking* run keeps its cell waiting while views stay
-alive; that works where the kernel serves comm messages on a thread of their own (subshells), which is found out at run time. A
-*worker* serves requests on its own thread, for consoles and tests.
+A paused run needs no driver: every request does its part and returns. A *blocking* run keeps its cell waiting while
+views stay alive; that works where the kernel serves comm messages on a thread of their own (subshells), which is
+found out at run time. A *worker* serves requests on its own thread, for consoles and tests.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def why_not_blocking() -> str:
 def wait_for_view(session: StepSession, patience: float = PATIENCE) -> str:
     """Block until the run is over, or until no view has said anything for ``patience`` seconds from the start.
 
-    Returns why it gave up in the second case, else an empty string. A view that has been heard once is waited for without end;
-    interrupting the kernel ends the wait, and leaves the run as it is.
+    Returns why it gave up in the second case, else an empty string. A view that has been heard once is waited for
+    without end; interrupting the kernel ends the wait, and leaves the run as it is.
     """
     deadline = time.monotonic() + patience
     session.wait(lambda: session.heard or time.monotonic() < deadline)

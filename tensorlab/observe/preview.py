@@ -71,8 +71,8 @@ def _norm(values: np.ndarray, weight: float) -> float:
 def bins(array: Any) -> tuple[int, ...]:
     """The 64-bin histogram of an array between its lowest and highest finite value; empty when it has no finite
     value."""
-    values, _, _ = _sampled(array, math.prod(array.shape))
-    return _histogram(values[np.isfinite(values)])
+    values, weight, _ = _sampled(array, math.prod(array.shape))
+    return _histogram(values[np.isfinite(values)], weight)
 
 
 def _statistics(array: Any, elements: int) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _statistics(array: Any, elements: int) -> dict[str, Any]:
         std = math.sqrt(float(np.square(finite - mean).sum()) * weight / (total - 1))
     return {
         "sampled": sampled,
-        "histogram": _histogram(finite),
+        "histogram": _histogram(finite, weight),
         "low": float(finite.min()) if count else None,
         "high": float(finite.max()) if count else None,
         "mean": mean,
@@ -98,15 +98,16 @@ def _statistics(array: Any, elements: int) -> dict[str, Any]:
     }
 
 
-def _histogram(finite: np.ndarray) -> tuple[int, ...]:
+def _histogram(finite: np.ndarray, weight: float) -> tuple[int, ...]:
     if not finite.size:
         return ()
     low, high = float(finite.min()), float(finite.max())
     width = high - low
     if not width or not math.isfinite(BINS / width) or not math.isfinite(width):
-        return (0,) * (BINS // 2) + (finite.size,) + (0,) * (BINS // 2 - 1)
+        return (0,) * (BINS // 2) + (round(finite.size * weight),) + (0,) * (BINS // 2 - 1)
     places = np.minimum(((finite - low) * (BINS / width)).astype(np.int64), BINS - 1)
-    return tuple(np.bincount(places, minlength=BINS).tolist())
+    counts = np.bincount(places, minlength=BINS).tolist()
+    return tuple(counts if weight == 1 else (round(count * weight) for count in counts))
 
 
 def _sampled(array: Any, elements: int) -> tuple[np.ndarray, float, bool]:
@@ -136,7 +137,7 @@ def _grid(array: Any) -> tuple[tuple[tuple[float | None, ...], ...], tuple[tuple
     values = _real(to_host(part)).reshape(min(rows, ROWS), min(columns, COLUMNS))
     grid, marks = [], []
     for line in values.tolist():
-        grid.append(tuple(value if math.isfinite(value) else None for value in line))
+        grid.append(tuple(float(f"{value:.7g}") if math.isfinite(value) else None for value in line))
         marks.append(tuple("" if math.isfinite(value) else _mark(value) for value in line))
     return tuple(grid), tuple(marks), _caption(array.shape, rows, columns, array.dtype.kind == "c")
 

@@ -146,7 +146,7 @@ class StepSession:
             "continue": lambda a: self.proceed(),
             "runTo": lambda a: self.run_to(whole(a, "node")),
             "goTo": lambda a: self.go_to(whole(a, "step")),
-            "restart": lambda a: self.go_to(0),
+            "restart": lambda a: self.restart(),
             "setGradient": lambda a: self.set_gradient(
                 whole(a, "node"), whole(a, "output", 0), a.get("index", ()), a.get("value")
             ),
@@ -233,6 +233,10 @@ class StepSession:
         if step >= self.run.count:
             return self._forward("goto", step, stops=False)
         return self._backward("goto", step)
+
+    def restart(self) -> Stopped:
+        """Undo everything, edits included."""
+        return self._backward("goto", 0)
 
     def finish(self) -> Stopped:
         """Run to the end whatever breakpoints there are."""

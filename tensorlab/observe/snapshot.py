@@ -14,7 +14,7 @@ from typing import Any
 from tensorlab.engine.node import AccumulateGrad, Bound, Node
 from tensorlab.observe import places
 from tensorlab.observe.names import Names
-from tensorlab.observe.schema import FLAGS, GRAPH, KINDS, STATES, EdgeColumns, Graph, Group, NodeColumns
+from tensorlab.observe.schema import FLAGS, GRAPH, KINDS, STATES, EdgeColumns, Graph, Group, NodeColumns, Site
 from tensorlab.observe.words import bytes_text, count_text, shape_text
 
 #: Nodes of a document unless another limit is asked for.
@@ -168,6 +168,7 @@ class _Writer:
         self.strings: dict[str, int] = {}
         self.groups: dict[tuple[tuple[str, str], ...], int] = {}
         self.sites: dict[Any, int] = {}
+        self.places: dict[Site, int] = {}
         self.shapes: dict[tuple[int, ...], int] = {}
         self.dtypes: dict[Any, int] = {}
         self.roots = {node for node, _ in walk.roots}
@@ -179,7 +180,6 @@ class _Writer:
             for column, value in zip(self.columns.values(), row, strict=True):
                 column.append(value)
         sources, targets, slots = zip(*self.walk.edges, strict=True) if self.walk.edges else ((), (), ())
-        resolved = [places.place(site) for site in self.sites]
         return Graph(
             schema=GRAPH,
             title=title,
@@ -191,7 +191,7 @@ class _Writer:
                 Group(".".join(name for name, _ in path if name), path[-1][1], self.groups.get(path[:-1], -1))
                 for path in self.groups
             ),
-            sites=tuple(site for site in resolved if site is not None),
+            sites=tuple(self.places),
             hidden=self.walk.hidden,
         )
 
@@ -250,7 +250,14 @@ class _Writer:
         return self.groups[scope]
 
     def _site(self, site: Any) -> int:
-        return self.sites.setdefault(site, len(self.sites)) if site is not None else -1
+        """The number of a place; the several calls of one line share it."""
+        if site is None:
+            return -1
+        known = self.sites.get(site)
+        if known is None:
+            found = places.place(site)
+            known = self.sites[site] = self.places.setdefault(found, len(self.places)) if found is not None else -1
+        return known
 
     def _sentence(self, title: str, results: Sequence[Any]) -> str:
         """What the picture shows, as a person would say it."""

@@ -1,0 +1,75 @@
+"""Live views in two words: ``tensorlab.show.graph(loss)`` and ``tensorlab.show.stepper(loss)``.
+
+They are the widgets of ``tensorlab_widgets``, imported when first asked for: the library itself needs no notebook.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["graph", "stepper"]
+
+
+def graph(result: Any, *, title: str | None = None, limit: int | None = None) -> Any:
+    """A live picture of the graph that made ``result``: pan, zoom, fold, search, and look into every node.
+
+    ``title`` is what it is called (the tensor's name in your code by default), ``limit`` the number of operations
+    taken, newest first. Raises ``ImportError`` with what to install where the notebook packages are missing.
+    """
+    options = {} if limit is None else {"limit": limit}
+    return _widgets().GraphView(result, title=title, **options)
+
+
+def stepper(
+    loss: Any,
+    gradient: Any = None,
+    *,
+    retain_graph: bool | None = None,
+    block: bool = False,
+    title: str | None = None,
+    patience: float | None = None,
+) -> Any:
+    """The backward pass of ``loss``, to be stepped through in a live view instead of ``loss.backward(gradient)``.
+
+    Returns at once with the run paused before its first node. With ``block=True`` the view is shown and the cell
+    waits, also in the middle of a training loop, until the pass has reached its end: by *Continue*, or because the
+    view was closed. That needs a front end that can speak to a busy kernel (JupyterLab 4.4 with ipykernel 7); where
+    it cannot, the paused view is returned and a warning says so. Interrupting the kernel ends the wait and leaves the
+    pass where it stands.
+
+    ``retain_graph`` says whether closing keeps what the graph saved: yes for a paused view, no for a blocking one,
+    unless given. ``patience`` is how many seconds a blocking cell waits for the first word from its view.
+    """
+    keep = not block if retain_graph is None else retain_graph
+    view = _widgets().Stepper(loss, gradient, retain_graph=keep, title=title)
+    return _wait(view, patience) if block else view
+
+
+def _wait(view: Any, patience: float | None) -> Any:
+    import warnings
+
+    from IPython.display import display
+
+    from tensorlab.observe.drivers import PATIENCE, wait_for_view, why_not_blocking
+
+    why = why_not_blocking()
+    if not why:
+        display(view)
+        why = wait_for_view(view.session, PATIENCE if patience is None else patience)
+        if not why:
+            return None
+    warnings.warn(
+        f"stepper(block=True) did not wait: {why}. The pass is paused; step through it in the view, or call its .finish().",
+        stacklevel=3,
+    )
+    return view
+
+
+def _widgets() -> Any:
+    try:
+        import tensorlab_widgets
+    except ImportError as error:
+        raise ImportError(
+            f'live views need the notebook packages ({error}). Install them with: pip install "jupyter-tensorlab[lab]"'
+        ) from error
+    return tensorlab_widgets

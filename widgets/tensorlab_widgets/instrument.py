@@ -1,0 +1,86 @@
+"""What every instrument shares: its bundle, its messages, and a face for places where no script runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+
+from tensorlab.display.svg import svg
+from tensorlab.observe import wire
+from tensorlab.observe.names import Names, caller_namespace
+from tensorlab.observe.protocol import Message
+from tensorlab.observe.schema import Graph
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+
+_NOT_BUILT = """
+export default {
+  render({ el }) {
+    el.textContent = 'The browser part of this instrument has not been built. In a clone, run: npm install && npm run build';
+  },
+};
+"""
+
+
+def script(name: str) -> Path | str:
+    """The bundle of an instrument, or a script that says that it was not built."""
+    file = STATIC / f"{name}.js"
+    return file if file.exists() else _NOT_BUILT
+
+
+def styles(name: str) -> Path | str:
+    """The style sheet of an instrument, if it has one of its own."""
+    file = STATIC / f"{name}.css"
+    return file if file.exists() else ""
+
+
+def user_names() -> Names:
+    """The names in the code that called an instrument."""
+    return Names(caller_namespace(str(HERE)))
+
+
+class Instrument(anywidget.AnyWidget):
+    """A widget that answers requests with custom messages and, besides being live, carries a still picture."""
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.on_msg(self._receive)
+        _serve_where_sent(self.comm)
+
+    @property
+    def graph(self) -> Graph:
+        """The document that is shown."""
+        raise AttributeError(f"{type(self).__name__} shows no graph")
+
+    def _answer(self, request: Any) -> Message:
+        raise AttributeError(f"{type(self).__name__} answers nothing")
+
+    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+        self._deliver(self._answer(content))
+
+    def _deliver(self, message: Message) -> None:
+        """Send an answer or an event; long columns of numbers go as one buffer."""
+        body, buffers = wire.pack(message["body"]) if isinstance(message["body"], dict) else (message["body"], [])
+        self.send({**message, "body": body}, buffers)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """The live view, and the picture for pages that cannot run it."""
+        live = super()._repr_mimebundle_(**options)
+        if live is None:
+            return None
+        data, metadata = live
+        return {**data, "image/svg+xml": svg(self.graph), "text/plain": repr(self)}, metadata
+
+
+def _serve_where_sent(comm: Any) -> None:
+    """Let messages be served on the thread that the front end sends them to, also while a cell runs.
+
+    ipykernel sends a front end's messages to the thread that last sent it something: the main one, since cells make
+    widgets. A view that is to release a waiting cell must be heard on its own thread (subshell) instead, which the
+    message names.
+    """
+    if hasattr(comm, "_reply_subshell_for"):
+        comm._reply_subshell_for = None

@@ -1,0 +1,137 @@
+"""A backward pass to walk through: forward, back, to a breakpoint, with a gradient changed on the way."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from tensorlab.observe.names import notebook_shell
+from tensorlab.observe.protocol import Message
+from tensorlab.observe.schema import Graph
+from tensorlab.observe.session import StepSession
+from tensorlab.observe.snapshot import MOST_NODES
+from tensorlab_widgets.instrument import Instrument, script, styles, user_names
+
+#: The stepper that each notebook cell made last, and the execution it was made in.
+_by_cell: dict[str, tuple[str, weakref.ref[Stepper]]] = {}
+
+AGAIN = "its cell was run again, and the stepper made then has taken its place"
+
+
+class Stepper(Instrument):
+    """A live backward pass from ``loss``, paused before its first node.
+
+    ``gradient`` seeds it as in ``loss.backward(gradient)``. With ``retain_graph=False`` closing the stepper frees the
+    values that the graph saved, as a backward does. What the buttons do can also be done from Python: ``next()``,
+    ``back()``, ``run_to(node)``, ``go_to(step)``, ``restart()``, ``resume()`` to the next breakpoint, ``finish()``,
+    ``break_at(...)``. The stepper owns the graph until ``close()``. Running its cell again closes it.
+    """
+
+    _esm = script("stepper")
+    _css = styles("stepper")
+
+    def __init__(
+        self,
+        loss: Any,
+        gradient: Any = None,
+        *,
+        retain_graph: bool = True,
+        title: str | None = None,
+        limit: int = MOST_NODES,
+    ) -> None:
+        self.session = StepSession(
+            loss, gradient, retain_graph=retain_graph, names=user_names(), title=title, limit=limit
+        )
+        super().__init__()
+        self._undo = self.session.subscribe(self._deliver)
+        _take_over(self)
+
+    @property
+    def graph(self) -> Graph:
+        """The document that is shown."""
+        return self.session.graph
+
+    def _answer(self, request: Any) -> Message:
+        return self.session.handle(request, self._deliver)
+
+    # ---- the buttons, from Python ------------------------------------------------------------------------------------
+
+    def next(self, count: int = 1) -> str:
+        """Run ``count`` nodes; returns where the run stands, in a sentence."""
+        return self._move("next", count=count)
+
+    def back(self, count: int = 1) -> str:
+        """Undo ``count`` nodes exactly, gradients of leaves included."""
+        return self._move("stepBack", count=count)
+
+    def resume(self) -> str:
+        """Run to the next breakpoint, or to the end."""
+        return self._move("continue")
+
+    def run_to(self, node: Any) -> str:
+        """Run until ``node`` (a node such as ``h.grad_fn``, or its id) is next."""
+        return self._move("runTo", node=_number(node))
+
+    def go_to(self, step: int) -> str:
+        """Go to where ``step`` nodes have run, forward or back."""
+        return self._move("goTo", step=step)
+
+    def restart(self) -> str:
+        """Undo everything."""
+        return self._move("restart")
+
+    def finish(self) -> str:
+        """Run to the end, whatever breakpoints there are."""
+        return self._move("finish")
+
+    def break_at(
+        self,
+        *nodes: Any,
+        nan: bool = False,
+        inf: bool = False,
+        norm_above: float | None = None,
+        norm_below: float | None = None,
+    ) -> None:
+        """Replace all breakpoints: before these nodes, and before any node whose incoming gradient holds NaN or
+        infinity or has a norm beyond a bound. Without arguments there are none."""
+        bounds = {"norm_above": norm_above, "norm_below": norm_below}
+        predicates = [{"kind": kind, "value": None} for kind, wanted in (("nan", nan), ("inf", inf)) if wanted]
+        predicates += [{"kind": kind, "value": bound} for kind, bound in bounds.items() if bound is not None]
+        self.session.ask("setBreakpoints", nodes=[_number(node) for node in nodes], predicates=predicates)
+
+    def _move(self, command: str, **arguments: Any) -> str:
+        return self.session.ask(command, **arguments)["sentence"]
+
+    def close(self) -> None:
+        """End the session, let go of the graph, and take the view away."""
+        self.session.close()
+        super().close()
+
+    def __repr__(self) -> str:
+        run, title = self.session.run, self.graph.title
+        return f"Stepper({title}: {'closed' if self.session.closed else f'step {run.count} of {run.total}'})"
+
+
+def _number(node: Any) -> int:
+    return node if isinstance(node, int) else node.seq
+
+
+def _take_over(stepper: Stepper) -> None:
+    """Close the stepper that the same cell made in an earlier execution."""
+    cell, execution = _cell()
+    if not cell:
+        return
+    earlier = _by_cell.get(cell)
+    if earlier is not None and earlier[0] != execution:
+        known = earlier[1]()
+        if known is not None:
+            known.session.close(AGAIN)
+    _by_cell[cell] = (execution, weakref.ref(stepper))
+
+
+def _cell() -> tuple[str, str]:
+    """The id of the notebook cell that runs and of this execution of it; empty where the front end names no cells."""
+    kernel = getattr(notebook_shell(), "kernel", None)
+    parent = kernel.get_parent("shell") if kernel is not None else {}
+    cell = (parent.get("metadata") or {}).get("cellId", "")
+    return str(cell), str((parent.get("header") or {}).get("msg_id", ""))
