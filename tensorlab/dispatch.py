@@ -260,80 +260,115 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
     if _unusual and layers:
         for layer in layers:
             inputs, attrs = layer(row, inputs, attrs)
-    tensors = _tensors(row, inputs)
-    if row.promotes:
-        tensors = _promoted(row, tensors)
-    arrays = [None if t is None else t._a for t in tensors]
-    xp = np
-    for a in arrays:
-        if a is not None and type(a) is not ndarray:
-            xp = _shared_namespace(row, tensors)
+    for t in inputs:
+        if type(t) is not Tensor and not isinstance(t, Tensor) and t is not None:
+            inputs = _tensors(row, inputs)
             break
+    if row.promotes:
+        inputs = _promoted(row, inputs)
+    live, host = False, True
+    arrays = []
+    for t in inputs:
+        if t is None:
+            arrays.append(None)
+            continue
+        arrays.append(t._a)
+        if type(t._a) is not ndarray:
+            host = False
+        if t._live:
+            live = True
+    xp = np if host else _shared_namespace(row, inputs)
     try:
         found = row.forward(xp, *arrays, **attrs)
     except (RuntimeWarning, FloatingPointError):
         with np.errstate(all="ignore"):
             found = row.forward(xp, *arrays, **attrs)
     except Exception as error:
-        raise explain(row, tensors, attrs, error) from None
-    many = type(found) is tuple
-    outs = tuple([wrap(r if type(r) is ndarray or xp is not np else np.asarray(r)) for r in (found if many else (found,))])
-    _finish(row, tensors, attrs, outs)
-    return outs if many else outs[0]
-
-
-def _finish(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[Any, ...]) -> None:
-    if state.grad and (row.vjps is not None or row.joint is not None):
-        record(row, tensors, attrs, outs)
+        raise explain(row, inputs, attrs, error) from None
+    if type(found) is tuple:
+        outs = tuple([wrap(r) for r in found])
+        if live and state.grad:
+            record(row, inputs, attrs, outs)
+        if _unusual:
+            _tell(row, inputs, attrs, outs)
+        return outs
+    out = wrap(found)
+    if live and state.grad:
+        record(row, inputs, attrs, (out,))
     if _unusual:
-        if state.inference:
-            for out in outs:
-                storage_of(out).inference = True
-        for tap in taps.ops:
-            tap(row, tensors, attrs, outs)
+        _tell(row, inputs, attrs, (out,))
+    return out
+
+
+def _tell(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], outs: tuple[Any, ...]) -> None:
+    """Mark results of inference mode, and let taps look at the call."""
+    if state.inference:
+        for out in outs:
+            storage_of(out).inference = True
+    for tap in taps.ops:
+        tap(row, inputs, attrs, outs)
 
 
 def record(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[Any, ...]) -> Node | None:
     """Make the node of a call, if any input wants a gradient, and tie the outputs to it."""
+    if row.vjps is None and row.joint is None:
+        return None
     edges = tuple([edge_of(t) if t is not None and t._live else None for t in tensors])
     if not any(edges):
         return None
-    node = new(node_class(row))
+    node = new(row.node or node_class(row))
     node.edges = edges
     node.attrs = attrs
     node.seq = next(counter)
-    node.meta = tuple([(o._a.shape, o._a.dtype) for o in outs])
     node.hooks = None
     node.made = _made() if _sites else None
-    node.saved = _save(row, node, tensors, outs)
-    for number, out in enumerate(outs):
-        if out._a.dtype.kind in "fcV":
+    node.saved = _save(row, edges, tensors, outs)
+    meta = []
+    number = 0
+    for out in outs:
+        a = out._a
+        meta.append((a.shape, a.dtype))
+        if a.dtype.kind in "fcV":
             out._edge = (node, number)
             out._rg = out._live = True
+        number += 1
+    node.meta = tuple(meta)
     return node
 
 
-def _save(row: Row, node: Node, tensors: Sequence[Any], outs: tuple[Any, ...]) -> tuple[Any, ...]:
-    if row.vjps is not None:
-        wanted = {name for edge, names in zip(node.edges, row.needs, strict=True) if edge is not None for name in names}
-    else:
-        wanted = set(row.needs[0])
-    named = list(zip(row.params, tensors, strict=False)) if not row.variadic else []
-    if row.variadic:
-        named = [("", t) for t in tensors]
+def _save(row: Row, edges: tuple[Any, ...], tensors: Sequence[Any], outs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the formulas that will run need of inputs and outputs, one entry each; see ``Row.keep``."""
+    named = outs if row.variadic else (*tensors, *outs)
+    one_formula = row.joint is not None
     saved: list[Any] = []
-    for name, tensor in [*named, *zip(row.results, outs, strict=False)]:
-        if name in wanted and tensor is not None:
-            st = storage_of(tensor)
-            if st.inference:
-                raise RuntimeError(
-                    f"{row.name}(): Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
-                    "tensor and use it in autograd."
-                )
-            saved.append(_packed(tensor) if state.creation_hooks else (tensor._a, st, st.version))
-        else:
+    for users, tensor in zip(row.keep, named):  # noqa: B905  (hot; optional inputs may be left out at the end)
+        if tensor is None or not users:
             saved.append(None)
+            continue
+        if not one_formula:
+            for i in users:
+                if edges[i] is not None:
+                    break
+            else:
+                saved.append(None)
+                continue
+        st = tensor._st
+        if st is None:
+            st = tensor._st = Storage()
+        if _unusual and (st.inference or state.creation_hooks):
+            saved.append(_saved_unusually(row, tensor, st))
+        else:
+            saved.append((tensor._a, st, st.version))
     return tuple(saved)
+
+
+def _saved_unusually(row: Row, tensor: Any, st: Storage) -> Any:
+    if st.inference:
+        raise RuntimeError(
+            f"{row.name}(): Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
+            "tensor and use it in autograd."
+        )
+    return _packed(tensor)
 
 
 def _packed(tensor: Any) -> Packed:

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, creation, dispatch, dtypes, layout, printing
-from tensorlab import functional as F
 from tensorlab.backend.storage import Storage
 from tensorlab.device import device as device_class
 from tensorlab.dispatch import edge_of, layout_of, storage_of, strides_of, wrap
 from tensorlab.engine.hooks import RemovableHandle, hook_table, register
-from tensorlab.engine.node import Bound, leaf_hooks, reduce_to
+from tensorlab.engine.node import Bound, accumulator, reduce_to
+from tensorlab.functional import pointwise
+from tensorlab.functional import shapes as F
+from tensorlab.functional.arguments import ints
 from tensorlab.modes import state
 from tensorlab.ops import ROWS
 from tensorlab.subscripts import getitem, setitem
@@ -54,7 +56,7 @@ class Tensor:
     Make one with ``tensorlab.tensor(data)``. ``requires_grad=True`` starts recording; ``backward()`` fills ``.grad`` of the leaves.
     """
 
-    __slots__ = ("_a", "_st", "_edge", "_rg", "_live", "_grad", "_view", "_acc", "_leaf", "__dict__", "__weakref__")
+    __slots__ = ("_a", "_st", "_edge", "_rg", "_live", "_grad", "_view", "_acc", "__dict__", "__weakref__")
 
     _a: Any
     _st: Storage | None
@@ -64,7 +66,6 @@ class Tensor:
     _grad: Any
     _view: Any
     _acc: Any
-    _leaf: Any
 
     def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Tensor:
         if len(args) == 1 and not isinstance(args[0], int):
@@ -307,7 +308,7 @@ class Tensor:
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         node = self.grad_fn
-        hooks = leaf_hooks(self).hooks if node is None else node.hook_tables()
+        hooks = (accumulator(self) if node is None else node).hook_tables()
         return register(hooks.tensor.setdefault(self.output_nr, hook_table()), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
@@ -316,7 +317,7 @@ class Tensor:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self.grad_fn is not None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        return register(leaf_hooks(self).after, hook)
+        return register(accumulator(self).after, hook)
 
     # ------------------------------------------------------------------------------------------------ values for Python
 
@@ -392,7 +393,7 @@ class Tensor:
         return printing.tensor_repr(self)
 
     def __dir__(self) -> list[str]:
-        return [name for name in object.__dir__(self) if name not in ("_a", "_st", "_edge", "_rg", "_live", "_view", "_acc", "_leaf")]
+        return [name for name in object.__dir__(self) if name not in ("_a", "_st", "_edge", "_rg", "_live", "_view", "_acc")]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self.grad_fn is not None:
@@ -514,11 +515,11 @@ class Tensor:
         """The same storage under another shape, or, given a dtype of the same width, its bits as another type."""
         if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
             return F.view_dtype(self, shape[0])
-        return F.view_as_shape(self, F._sizes(shape))
+        return F.view_as_shape(self, ints(shape))
 
     def reshape(self, *shape: Any) -> Tensor:
         """Another shape: a view where one is possible, else a copy."""
-        return F.reshape(self, F._sizes(shape))
+        return F.reshape(self, ints(shape))
 
     def view_as(self, other: Tensor) -> Tensor:
         return F.view_as_shape(self, other._a.shape)
@@ -528,18 +529,18 @@ class Tensor:
 
     def permute(self, *dims: Any) -> Tensor:
         """Dimensions in another order; a view."""
-        return F.permute(self, F._sizes(dims))
+        return F.permute(self, ints(dims))
 
     def expand(self, *sizes: Any) -> Tensor:
         """Dimensions of size 1 stretched with stride 0; a view."""
-        return F.expand(self, F._sizes(sizes))
+        return F.expand(self, ints(sizes))
 
     def expand_as(self, other: Tensor) -> Tensor:
         return F.expand(self, other._a.shape)
 
     def repeat(self, *sizes: Any) -> Tensor:
         """The tensor laid out several times along each dimension; a copy."""
-        times = F._sizes(sizes)
+        times = ints(sizes)
         if len(times) < self._a.ndim:
             raise RuntimeError(
                 f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: {list(times)} for shape {list(self._a.shape)}"
@@ -551,11 +552,11 @@ class Tensor:
 
     def flip(self, *dims: Any) -> Tensor:
         """Dimensions reversed; a copy."""
-        return F.flip(self, F._sizes(dims))
+        return F.flip(self, ints(dims))
 
     def sum_to_size(self, *size: Any) -> Tensor:
         """Summed so that it has ``size``, which must broadcast to its shape."""
-        return reduce_to(self, tuple(F._sizes(size)))
+        return reduce_to(self, tuple(ints(size)))
 
     @property
     def T(self) -> Tensor:
@@ -571,7 +572,7 @@ class Tensor:
 
     def conj(self) -> Tensor:
         """The complex conjugate; the tensor itself if it is real."""
-        return self if self._a.dtype.kind != "c" else F.conj(self)
+        return self if self._a.dtype.kind != "c" else pointwise.conj(self)
 
     __getitem__ = getitem
     __setitem__ = setitem
@@ -585,7 +586,7 @@ def as_subclass(x: Tensor, cls: Any) -> Any:
     """A tensor of another class over the same memory, a leaf without history."""
     out = object.__new__(cls)
     out._a, out._st = x._a, storage_of(x)
-    out._edge = out._grad = out._view = out._acc = out._leaf = None
+    out._edge = out._grad = out._view = out._acc = None
     out._rg = out._live = False
     return out
 
@@ -601,13 +602,16 @@ def _rebuild(cls: Any, array: np.ndarray, requires_grad: bool) -> Any:
 
 def _unpack(array: Any, storage: Storage, edge: Any) -> Tensor:
     """A saved value as a tensor that is the same part of the graph as what was saved."""
-    if edge is not None and not edge[0].edges and hasattr(edge[0], "variable") and edge[0].variable._a is array:
-        return edge[0].variable
+    if edge is not None and len(edge) == 3 and edge[2]._a is array:
+        return edge[2]
     out = wrap(array)
     out._st = storage
     if edge is not None:
-        out._edge = edge
         out._rg = out._live = True
+        if len(edge) == 2:
+            out._edge = edge
+        else:
+            out._acc = edge[0]
     return out
 
 
@@ -652,10 +656,10 @@ def _cast(x: Tensor, np_dtype: Any) -> Tensor:
     return dispatch.call(ROWS["to_copy"], (x,), dtype=np_dtype, memory_format=None)
 
 
-def _like(g: Tensor, array: Any) -> Tensor:
-    """A copy of a gradient laid out like an array, if that fills its memory, else row-major."""
+def _like(gradient: Any, array: Any) -> Tensor:
+    """A tensor with a copy of a gradient, laid out like an array."""
     fresh = backend.namespace(array).empty_like(array)
-    fresh[...] = g._a
+    fresh[...] = gradient
     return wrap(fresh)
 
 

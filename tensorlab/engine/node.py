@@ -341,50 +341,56 @@ def fit(g: Any, edge: Edge) -> Any:
 def _elementwise(row: Any) -> Callable[..., Any]:
     """``flow`` for elementwise rows: the same steps as ``Node._flow``, with nothing in between.
 
-    Most formulas need one saved value or none, so ``vjp(gradient)`` and ``vjp(gradient, saved)`` are spelled out.
+    Most formulas need one saved value or none, so ``vjp(gradient)`` and ``vjp(gradient, saved)`` are spelled out; ``at`` is where
+    the value is saved, -1 for none, -2 where the formula needs more.
     """
     steps = [_bind(row, v, n, "array") for v, n in zip(row.vjps, row.needs, strict=True)]
-    vjps = list(row.vjps)
-    at = [
-        -1 if not names else _source(row, names[0])[1] if len(names) == 1 and _source(row, names[0])[0] == "saved" else None
-        for names in row.needs
-    ]
-
-    def gradient(node: Node, a: Any, which: int) -> Any:
-        """One input's gradient as an array, by the shortest way its formula allows."""
-        i = at[which]
-        if i is not None:
-            if i < 0:
-                return vjps[which](a)
-            value = node.saved[i]
-            if type(value) is tuple and value[1].version == value[2]:
-                return vjps[which](a, value[0])
-        return steps[which](a, node)
-
+    at = [_only_saved(row, names) for names in row.needs]
     if len(steps) == 1:
+        (vjp,), (step,), (i,) = row.vjps, steps, at
 
         def flow_one(self: Node, a: Any) -> tuple[Any]:
-            return (gradient(self, a, 0),)
+            if i >= 0:
+                value = self.saved[i]
+                if type(value) is tuple and value[1].version == value[2]:
+                    return (vjp(a, value[0]),)
+            return (step(a, self),)
 
         return flow_one
 
+    (vjp_one, vjp_two), (step_one, step_two), (i, j) = row.vjps, steps, at
+
     def flow_two(self: Node, a: Any) -> tuple[Any, Any]:
         one, two = self.edges
-        (own,) = self.meta
+        own = self.meta[0]
         left = right = None
         if one is not None:
-            left = gradient(self, a, 0)
+            if i >= 0 and type(value := self.saved[i]) is tuple and value[1].version == value[2]:
+                left = vjp_one(a, value[0])
+            else:
+                left = step_one(a, self)
             meta = one[0].meta[one[1]]
             if meta != own:
                 left = _fitted(left, meta)
         if two is not None:
-            right = gradient(self, a, 1)
+            if j >= 0 and type(value := self.saved[j]) is tuple and value[1].version == value[2]:
+                right = vjp_two(a, value[0])
+            else:
+                right = step_two(a, self)
             meta = two[0].meta[two[1]]
             if meta != own:
                 right = _fitted(right, meta)
         return left, right
 
     return flow_two
+
+
+def _only_saved(row: Any, names: tuple[str, ...]) -> int:
+    """Where the one saved value that a formula needs is kept; -1 if it needs none, -2 if it needs anything else."""
+    sources = [_source(row, name) for name in names]
+    if not sources:
+        return -1
+    return sources[0][1] if len(sources) == 1 and sources[0][0] == "saved" else -2
 
 
 def _fitted(r: Any, meta: tuple[tuple[int, ...], Any]) -> Any:
@@ -427,11 +433,6 @@ class AccumulateGrad(Node):
         """The leaf; ``None`` once it is gone together with every graph that used it."""
         return self._leaf()
 
-    @property
-    def meta(self) -> Any:  # type: ignore[override]
-        array = self._leaf()._a
-        return ((array.shape, array.dtype),)
-
 
 def accumulator(leaf: Any) -> AccumulateGrad:
     """The node at which gradients of a leaf that requires grad arrive."""
@@ -440,6 +441,7 @@ def accumulator(leaf: Any) -> AccumulateGrad:
         node = leaf._acc = _new(AccumulateGrad)
         node._leaf = _weak(leaf)
         node.seq = next(counter)
+        node.meta = ((leaf._a.shape, leaf._a.dtype),)
         node.hooks = None
         node.after = hook_table()  # post-accumulate-grad hooks
     return node

@@ -57,7 +57,7 @@ class _Undo:
         self.grads: Any = None
         self.incoming: Any = None
         self.outgoing: Any = ()
-        self.targets: list[tuple[Node, Any, int]] = []
+        self.targets: list[tuple[Node, Any, int, int]] = []  # (node, its gradients, its missing consumers, edge)
         self.leaf: tuple[Any, ...] | None = None
         self.edit = False
 
@@ -99,6 +99,7 @@ class BackwardRun:
         self._needed: set[Node] | None = None
         self._journal: list[_Undo] | None = [] if journal else None
         self._inflight: list[Any] | None = None
+        self._stage = 0  # how far the deposit of a leaf's gradient got: 1 added, 2 its hooks are being told
         self._arrays = unseen and not journal and not create_graph and not taps.steps
         self._freed = Freed(sites.here() if not self.retain_graph and sites_are_watched() else None)
         edges = [Bound.edge(root) for root in roots]
@@ -160,10 +161,7 @@ class BackwardRun:
         """The node that runs next, or ``None`` when the run is over."""
         if self._inflight is not None:
             return self._inflight[0]
-        ready = self.ready
-        while ready and self.missing[ready[0][1]] < 0:  # pushed twice by a commit that was interrupted
-            heappop(ready)
-        return ready[0][1] if ready else None
+        return self.ready[0][1] if self.ready else None
 
     @property
     def finished(self) -> bool:
@@ -236,91 +234,129 @@ class BackwardRun:
             state.grad = before
 
     def _advance(self, until: Callable[[BackwardRun, Node], bool] | None, limit: int) -> Node | None:
-        """Run nodes: the one walker. Stops at the end, where ``until`` says so, or after ``limit`` nodes (-1: no limit)."""
-        ready, missing, waiting, needed = self.ready, self.missing, self.waiting, self._needed
-        graph = self.create_graph
-        add = operator.add if graph or self._arrays else _sum
+        """Run nodes: the one walker. Stops at the end, where ``until`` says so, or after ``limit`` nodes (-1: no limit).
+
+        While ``outs`` is set a step is being committed, up to edge ``k``; should anything interrupt it, the flight is kept.
+        """
+        if self._inflight is not None:
+            self._land()
+            limit -= 1
+        ready, missing, waiting, needed, journal = self.ready, self.missing, self.waiting, self._needed, self._journal
         arrays = self._arrays
-        plain = self._journal is None and not self._captures
-        freed = None if self.retain_graph or self._journal is not None else self._freed
-        while True:
-            flight = self._inflight
-            if flight is None:
-                while ready and missing[ready[0][1]] < 0:  # pushed twice by a commit that was interrupted
-                    heappop(ready)
-                node = ready[0][1] if ready else None
-                if node is None or limit == 0 or (until is not None and until(self, node)):
+        quick = arrays and not self._captures
+        add = operator.add if arrays or self.create_graph else _sum
+        freed = None if self.retain_graph or journal is not None else self._freed
+        watched = taps.steps
+        node = outs = undo = None
+        try:
+            while ready:
+                node = ready[0][1]
+                if limit == 0 or (until is not None and until(self, node)):
                     return node
-                if arrays and node.flow is not None and node.hooks is None and plain:
-                    grads = waiting.get(node)
-                    a = grads[0] if grads is not None else None
-                    if a is not None and (a.dtype is _F32 or a.dtype is _F64):
-                        flight = [node, grads, node.flow(a), 0, None]
-                        a = None
-                    else:
-                        flight = self._compute(node)
+                grads = waiting.get(node)
+                a = grads[0] if quick and grads is not None and node.flow is not None and node.hooks is None else None
+                if a is not None and (a.dtype is _F32 or a.dtype is _F64):
+                    outs, k = node.flow(a), 0
+                    a = None
                 else:
-                    flight = self._compute(node)
-                self._inflight = flight
-            node, grads, outs, k, undo = flight
-            if ready and ready[0][1] is node:
+                    a = None
+                    grads, outs, undo, k = *self._compute(node, grads), 0
                 heappop(ready)
-            edges = node.edges
-            while k < len(edges):
-                edge = edges[k]
-                if edge is not None and (needed is None or edge[0] in needed):
-                    target, output = edge[0], edge[1]
+                for edge in node.edges:
+                    if edge is None or (needed is not None and edge[0] not in needed):
+                        k += 1
+                        continue
+                    target = edge[0]
+                    old = slot = waiting.get(target)
                     g = outs[k]
-                    slot = old = waiting.get(target)
-                    left = missing[target] - 1
                     if g is not None:
                         if slot is None:
-                            slot = _one(target, output, g) if target.many else [g]
+                            slot = _one(target, edge[1], g) if target.many else [g]
                         else:
                             slot = slot.copy()
-                            slot[output] = g if slot[output] is None else add(slot[output], g)
+                            slot[edge[1]] = g if slot[edge[1]] is None else add(slot[edge[1]], g)
+                        g = None
+                    left = missing[target] - 1
                     if undo is not None:
-                        undo.targets.append((target, old, left + 1))
+                        undo.targets.append((target, old, left + 1, k))
                     if left == 0:
                         heappush(ready, (target.first - target.seq, target))
                     if slot is not None:
                         waiting[target] = slot
                     missing[target] = left
-                k += 1
-                flight[3] = k
-            if type(node) is AccumulateGrad:
-                self._deposit(node, flight)
-            waiting.pop(node, None)
-            missing[node] = -1
-            if undo is not None:
-                self._journal.append(undo)  # type: ignore[union-attr]
-            elif freed is not None and node.saved:
-                node.saved = freed
-            self._inflight = None
+                    k += 1
+                if node.first:
+                    outs = slot = old = None  # the gradient must be seen to have one owner
+                    outs = ()
+                    self._deposit(node, grads, undo)
+                waiting.pop(node, None)
+                if undo is not None:
+                    journal.append(undo)
+                elif freed is not None and node.saved:
+                    node.saved = freed
+                missing[node] = -1
+                self.count += 1
+                sent, outs = outs, None
+                limit -= 1
+                if watched:
+                    for tap in watched:
+                        tap(node, grads, sent)
+                sent = None
+            return None
+        except BaseException:
+            if outs is not None:
+                self._inflight = [node, grads, outs, k, undo]
+            raise
+
+    def _land(self) -> None:
+        """Complete a step whose commit was interrupted. Every part of it can be told from whether it was done."""
+        node, grads, outs, k, undo = self._inflight  # type: ignore[misc]
+        self.ready = [entry for entry in self.ready if entry[1] is not node]
+        heapify(self.ready)
+        while k < len(node.edges):
+            edge, g = node.edges[k], outs[k]
+            if edge is not None and self._wants(edge[0]):
+                target = edge[0]
+                old = slot = self.waiting.get(target)
+                left = self.missing[target] - 1
+                if g is not None:
+                    slot = [None] * len(target.meta) if slot is None else slot.copy()
+                    slot[edge[1]] = g if slot[edge[1]] is None else slot[edge[1]] + g
+                if undo is not None and (not undo.targets or undo.targets[-1][3] != k):
+                    undo.targets.append((target, old, left + 1, k))
+                if left == 0 and all(entry[1] is not target for entry in self.ready):
+                    heappush(self.ready, (priority(target), target))
+                if slot is not None:
+                    self.waiting[target] = slot
+                self.missing[target] = left
+            k += 1
+            self._inflight[3] = k  # type: ignore[index]
+        if node.first:
+            self._deposit(node, grads, undo)
+        self.waiting.pop(node, None)
+        if undo is not None and (not self._journal or self._journal[-1] is not undo):
+            self._journal.append(undo)  # type: ignore[union-attr]
+        if self.missing[node] >= 0:
+            self.missing[node] = -1
             self.count += 1
-            limit -= 1
-            if taps.steps:
-                for tap in taps.steps:
-                    tap(node, grads, outs)
+        self._inflight = None
 
-    def _compute(self, node: Node) -> list[Any]:
-        """Everything of a step that can fail, before anything is changed: hooks and the node's own formulas."""
-        grads = self.waiting.get(node) or [None] * len(node.meta)
-        if self._arrays:
-            return self._compute_from_arrays(node, grads)
-        return self._compute_step(node, grads)
+    def _compute(self, node: Node, grads: list[Any] | None) -> tuple[list[Any], Any, _Undo | None]:
+        """Everything of a step that can fail, before anything is changed: hooks and the node's own formulas.
 
-    def _compute_from_arrays(self, node: Node, grads: list[Any]) -> list[Any]:
-        """The same where gradients travel as arrays: tensors for hooks and formulas, arrays again for the edges."""
-        if type(node) is AccumulateGrad and node.hooks is None and not self._captures:
-            return [node, grads, (), 0, None]
-        tensors = [None if g is None else Bound.wrap(g) for g in grads]
-        flight = self._compute_step(node, tensors)
-        flight[1] = [None if g is None else g._a for g in flight[1]]
-        flight[2] = [None if g is None else g._a for g in flight[2]]
-        return flight
+        Returns the gradients that came in, those that go out along the edges, and what undoes the step.
+        """
+        if grads is None:
+            grads = [None] * len(node.meta)
+        self._stage = 0
+        if not self._arrays:
+            return self._compute_step(node, grads)
+        if node.first and node.hooks is None and not self._captures:
+            return grads, (), None
+        incoming, outs, undo = self._compute_step(node, [None if g is None else Bound.wrap(g) for g in grads])
+        return [None if g is None else g._a for g in incoming], [None if g is None else g._a for g in outs], undo
 
-    def _compute_step(self, node: Node, grads: list[Any]) -> list[Any]:
+    def _compute_step(self, node: Node, grads: list[Any]) -> tuple[list[Any], Any, _Undo | None]:
         undo = None
         if self._journal is not None:
             undo = _Undo(node)
@@ -332,7 +368,7 @@ class BackwardRun:
         if capturing is not None:
             for output, index, _ in capturing:
                 self.captured[index] = grads[output]
-        if type(node) is AccumulateGrad:
+        if node.first:
             outs: Any = ()
         elif self._ends_at(node):
             outs = (None,) * len(node.edges)
@@ -342,7 +378,7 @@ class BackwardRun:
                 outs = _after(node, hooks, outs, grads)
         if undo is not None:
             undo.incoming, undo.outgoing = list(grads), outs
-        return [node, grads, outs, 0, undo]
+        return grads, outs, undo
 
     def _ends_at(self, node: Node) -> bool:
         """Whether nothing that is wanted lies beyond a captured node, so that it need not run."""
@@ -375,11 +411,11 @@ class BackwardRun:
 
     # ---------------------------------------------------------------------------------------------- leaves
 
-    def _deposit(self, node: AccumulateGrad, flight: list[Any]) -> None:
+    def _deposit(self, node: Any, grads: list[Any], undo: _Undo | None) -> None:
         """Add what arrived to the leaf's ``.grad``: in place and in the same memory, unless the pass itself is recorded."""
-        leaf, grads, undo = node.variable, flight[1], flight[4]
+        leaf = node.variable
         wanted = self._fill and (self._needed is None or node in self._captures)
-        if flight[3] == 0 and wanted and grads[0] is not None:
+        if self._stage == 0 and wanted and grads[0] is not None:
             with _deposits:
                 current = leaf._grad
                 if undo is not None and undo.leaf is None:
@@ -390,19 +426,19 @@ class BackwardRun:
                     else:
                         fresh = _own_array(grads, leaf._a) if self._arrays else _own(grads, leaf._a)
                     leaf._grad = fresh
-                    flight[3] = 1
+                    self._stage = 1
                 elif self.create_graph:
                     total = current + grads[0]
                     leaf._grad = total
-                    flight[3] = 1
+                    self._stage = 1
                 else:
-                    into, add = current._a, grads[0] if self._arrays else grads[0]._a
-                    into += add
-                    flight[3] = 1
+                    into, more = current._a, grads[0] if self._arrays else grads[0]._a
+                    into += more
+                    self._stage = 1
                     if current._st is not None:
                         current._st.bump("accumulate", None)
-        if flight[3] < 2:
-            flight[3] = 2
+        if self._stage < 2:
+            self._stage = 2
             if node.after and wanted:
                 for hook in list(node.after.values()):
                     hook(leaf)
@@ -446,7 +482,7 @@ class BackwardRun:
             return undo.node
 
     def _undo(self, undo: _Undo) -> None:
-        for target, slot, left in reversed(undo.targets):
+        for target, slot, left, _ in reversed(undo.targets):
             if slot is None:
                 self.waiting.pop(target, None)
             else:

@@ -57,7 +57,7 @@ class Row:
 
     __slots__ = (
         "name", "params", "forward", "view", "infer", "vjps", "joint", "needs", "formula", "derivatives", "autocast",
-        "onnx", "cost", "samples", "result", "promotes", "on_arrays", "node", "node_name", "results", "holomorphic", "variadic",
+        "onnx", "cost", "samples", "result", "promotes", "on_arrays", "node", "node_name", "results", "holomorphic", "variadic", "keep",
     )  # fmt: skip
 
     name: str
@@ -115,6 +115,10 @@ def row(
     elif not isinstance(grad, NO_GRAD):
         self.joint = grad
         self.needs = (_names(grad)[2:],)
+    names = () if self.variadic else self.params
+    self.keep = tuple(
+        tuple(i for i, needed in enumerate(self.needs) if name in needed) for name in (*names, *self.results)
+    )
     self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     self.node = None  # the class of its nodes, made by the engine when first needed
     if name in ROWS:
