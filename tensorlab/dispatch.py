@@ -152,6 +152,8 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
     x, y = row.params
     x_for_x, x_for_y, y_for_x, y_for_y = x in first, x in second, y in first, y in second
     r_for_x, r_for_y = "result" in first, "result" in second
+    crossed = first == (y,) and second == (x,)
+    saves = bool(first or second)
     keeps = row.result in (SAME, FLOAT)
     compares = row.result == BOOL
 
@@ -193,19 +195,27 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
             if ex is None and ey is None:
                 return out
             sx = sy = sr = None
-            if (x_for_x and ex is not None) or (x_for_y and ey is not None):
-                st = x._st
-                if st is None:
-                    st = x._st = Storage()
-                sx = (a, st, st.version)
-            if (y_for_x and ex is not None) or (y_for_y and ey is not None):
-                st = y._st
-                if st is None:
-                    st = y._st = Storage()
-                sy = (b, st, st.version)
-            if (r_for_x and ex is not None) or (r_for_y and ey is not None):
-                st = out._st = Storage()
-                sr = (r, st, 0)
+            if crossed:  # as in a product: each side's gradient needs the other side
+                if ey is not None:
+                    st = x._st
+                    if st is None:
+                        st = x._st = Storage()
+                    sx = (a, st, st.version)
+                if ex is not None:
+                    st = y._st
+                    if st is None:
+                        st = y._st = Storage()
+                    sy = (b, st, st.version)
+            elif saves:
+                if (x_for_x and ex is not None) or (x_for_y and ey is not None):
+                    st = storage_of(x)
+                    sx = (a, st, st.version)
+                if (y_for_x and ex is not None) or (y_for_y and ey is not None):
+                    st = storage_of(y)
+                    sy = (b, st, st.version)
+                if (r_for_x and ex is not None) or (r_for_y and ey is not None):
+                    st = out._st = Storage()
+                    sr = (r, st, 0)
             node = new(new_node)
             node.edges = (ex, ey)
             node.saved = (sx, sy, sr)

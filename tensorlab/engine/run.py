@@ -40,26 +40,42 @@ def _sum(a: Any, b: Any) -> Any:
     return Bound.wrap(a._a + b._a)
 
 
-def _one(node: Node, output: int, gradient: Any) -> list[Any]:
-    """The slot of a node at which the first gradient arrives."""
-    slot: list[Any] = [None] * len(node.meta)
-    slot[output] = gradient
-    return slot
+def _joined(node: Node, held: Any, output: int, gradient: Any, add: Callable[[Any, Any], Any]) -> Any:
+    """What waits at a node once a gradient for one of its outputs arrived."""
+    if gradient is None:
+        return held
+    if not node.many:
+        return gradient if held is None else add(held, gradient)
+    slots = [None] * len(node.meta) if held is None else held.copy()
+    slots[output] = gradient if slots[output] is None else add(slots[output], gradient)
+    return slots
+
+
+def _slots(node: Node, held: Any) -> list[Any]:
+    """What waits at a node, one entry an output."""
+    if node.many:
+        return [None] * len(node.meta) if held is None else list(held)
+    return [held]
+
+
+#: Of one node: how many edges that lead to it have not run yet (-1 once it ran itself), and the gradient that waits there: a
+#: list with one entry an output for nodes that have several. A gradient is replaced, never changed.
+Cell = list[Any]
 
 
 class _Undo:
     """What one step changed, as references to what was there before."""
 
-    __slots__ = ("node", "grads", "incoming", "outgoing", "targets", "saved", "leaf", "edit")
+    __slots__ = ("node", "held", "incoming", "outgoing", "targets", "leaf", "edit")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, held: Any, edit: bool = False) -> None:
         self.node = node
-        self.grads: Any = None
+        self.held = held
         self.incoming: Any = None
         self.outgoing: Any = ()
-        self.targets: list[tuple[Node, Any, int, int]] = []  # (node, its gradients, its missing consumers, edge)
+        self.targets: list[tuple[Cell, int, Any, int]] = []  # (cell, its missing edges, its gradient, edge position)
         self.leaf: tuple[Any, ...] | None = None
-        self.edit = False
+        self.edit = edit
 
 
 class BackwardRun:
@@ -88,9 +104,8 @@ class BackwardRun:
         self.lock = threading.RLock()
         self.create_graph = create_graph
         self.retain_graph = create_graph if retain_graph is None else retain_graph
-        self.waiting: dict[Node, list[Any]] = {}
-        self.missing: dict[Node, int] = {}
-        self.ready: list[tuple[int, Node]] = []
+        self.cells: dict[Node, Cell] = {}
+        self.ready: list[tuple[int, Node, Cell]] = []
         self.count = 0
         self.closed = False
         self.captured: dict[int, Any] = {}
@@ -106,27 +121,27 @@ class BackwardRun:
         self._count(edges)
         if inputs is not None:
             self._aim(inputs)
-        self.total = len(self.missing) if self._needed is None else len(self._needed)
+        self.total = len(self.cells) if self._needed is None else len(self._needed)
         self._seed(edges, gradients if gradients is not None else [None] * len(edges), roots)
 
     # ---------------------------------------------------------------------------------------------- setting out
 
     def _count(self, edges: Sequence[Edge]) -> None:
-        """Count, for every node that can be reached, the edges that lead to it."""
-        missing = self.missing
+        """Make a cell for every node that can be reached, with the number of edges that lead to it."""
+        cells = self.cells
         stack = []
         for node, *_ in edges:
-            if node not in missing:
-                missing[node] = 0
+            if node not in cells:
+                cells[node] = [0, None]
                 stack.append(node)
         while stack:
             for edge in stack.pop().edges:
                 if edge is not None:
                     node = edge[0]
-                    if node in missing:
-                        missing[node] += 1
+                    if node in cells:
+                        cells[node][0] += 1
                     else:
-                        missing[node] = 1
+                        cells[node] = [1, None]
                         stack.append(node)
 
     def _aim(self, inputs: Sequence[Any]) -> None:
@@ -135,7 +150,7 @@ class BackwardRun:
         for index, tensor in enumerate(inputs):
             edge = Bound.edge(tensor)
             self._captures.setdefault(edge[0], []).append((edge[1], index, tensor))
-        for node in sorted(self.missing, key=lambda n: n.seq if type(n) is not AccumulateGrad else 0):
+        for node in sorted(self.cells, key=lambda n: n.seq if type(n) is not AccumulateGrad else 0):
             if node in self._captures or any(e is not None and e[0] in needed for e in node.edges):
                 needed.add(node)
         self._needed = needed
@@ -145,13 +160,12 @@ class BackwardRun:
         for (node, output, *_), gradient, root in zip(edges, gradients, roots, strict=True):
             if needed is not None and node not in needed:
                 continue
-            slot = self.waiting.setdefault(node, [None] * len(node.meta))
             seed = Bound.seed(root, gradient)
-            if self._arrays:
-                seed = seed._a
-            slot[output] = seed if slot[output] is None else slot[output] + seed
+            cell = self.cells[node]
+            cell[1] = _joined(node, cell[1], output, seed._a if self._arrays else seed, operator.add)
             del seed  # a reference here would make the gradient look shared to the leaf that may keep it
-        self.ready = [(priority(n), n) for n in self.waiting if self.missing[n] == 0]
+            if cell[0] == 0 and all(entry[1] is not node for entry in self.ready):
+                self.ready.append((priority(node), node, cell))
         heapify(self.ready)
 
     # ---------------------------------------------------------------------------------------------- where it stands
@@ -172,16 +186,18 @@ class BackwardRun:
         """Nodes in the order they ran. Only a run with a journal keeps them."""
         return [u.node for u in self._journal or () if not u.edit]
 
+    @property
+    def waiting(self) -> dict[Node, list[Any]]:
+        """The gradients that wait: for every node that has some, one entry an output."""
+        return {node: _slots(node, cell[1]) for node, cell in self.cells.items() if cell[1] is not None and cell[0] >= 0}
+
     def planned(self) -> list[Node]:
         """The nodes still to run, in the order they will run. The order depends on the graph alone, not on values."""
-        missing = {n: c for n, c in self.missing.items() if c >= 0}
-        ready = [entry for entry in self.ready if missing.get(entry[1]) == 0]
-        heapify(ready)
+        missing = {node: cell[0] for node, cell in self.cells.items()}
+        ready = [(entry[0], entry[1]) for entry in self.ready]
         order = []
         while ready:
             node = heappop(ready)[1]
-            if missing.pop(node, None) is None:
-                continue
             order.append(node)
             for edge in node.edges:
                 if edge is not None and self._wants(edge[0]):
@@ -190,12 +206,22 @@ class BackwardRun:
                         heappush(ready, (priority(edge[0]), edge[0]))
         return order
 
+    def held(self, node: Node) -> list[Any] | None:
+        """The gradients that wait at a node, one entry an output, or ``None``."""
+        cell = self.cells.get(node)
+        return None if cell is None or cell[0] < 0 or cell[1] is None else _slots(node, cell[1])
+
+    def left(self, node: Node) -> int | None:
+        """How many edges that lead to a node have not run yet; -1 once the node ran, ``None`` if it is no part of the run."""
+        cell = self.cells.get(node)
+        return None if cell is None else cell[0]
+
     def incoming(self, node: Node) -> list[Any] | None:
         """The gradients that wait at a node, or that it got when it ran (with a journal)."""
         for undo in reversed(self._journal or ()):
             if undo.node is node and not undo.edit:
                 return undo.incoming
-        return self.waiting.get(node)
+        return self.held(node)
 
     def flow(self, node: Node) -> list[tuple[int, Any]]:
         """The gradients that a node sent when it ran, as (edge position, gradient); needs a journal."""
@@ -241,25 +267,27 @@ class BackwardRun:
         if self._inflight is not None:
             self._land()
             limit -= 1
-        ready, missing, waiting, needed, journal = self.ready, self.missing, self.waiting, self._needed, self._journal
-        arrays = self._arrays
+        ready, cells, needed, journal, arrays = self.ready, self.cells, self._needed, self._journal, self._arrays
         quick = arrays and not self._captures
         add = operator.add if arrays or self.create_graph else _sum
         freed = None if self.retain_graph or journal is not None else self._freed
         watched = taps.steps
-        node = outs = undo = None
+        outs = undo = None
         try:
             while ready:
-                node = ready[0][1]
+                _, node, cell = ready[0]
                 if limit == 0 or (until is not None and until(self, node)):
                     return node
-                grads = waiting.get(node)
-                a = grads[0] if quick and grads is not None and node.flow is not None and node.hooks is None else None
-                if a is not None and (a.dtype is _F32 or a.dtype is _F64):
-                    outs, k = node.flow(a), 0
-                    a = None
+                grads = cell[1]
+                if (
+                    quick
+                    and node.flow is not None
+                    and grads is not None
+                    and node.hooks is None
+                    and ((kind := grads.dtype) is _F32 or kind is _F64)
+                ):
+                    outs, k = node.flow(grads), 0
                 else:
-                    a = None
                     grads, outs, undo, k = *self._compute(node, grads), 0
                 heappop(ready)
                 for edge in node.edges:
@@ -267,34 +295,29 @@ class BackwardRun:
                         k += 1
                         continue
                     target = edge[0]
-                    old = slot = waiting.get(target)
-                    g = outs[k]
-                    if g is not None:
-                        if slot is None:
-                            slot = _one(target, edge[1], g) if target.many else [g]
-                        else:
-                            slot = slot.copy()
-                            slot[edge[1]] = g if slot[edge[1]] is None else add(slot[edge[1]], g)
-                        g = None
-                    left = missing[target] - 1
+                    there = cells[target]
+                    left, new = there[0] - 1, outs[k]
                     if undo is not None:
-                        undo.targets.append((target, old, left + 1, k))
+                        undo.targets.append((there, left + 1, there[1], k))
+                    if target.many:
+                        new = _joined(target, there[1], edge[1], new, add)
+                    elif there[1] is not None:
+                        new = there[1] if new is None else add(there[1], new)
                     if left == 0:
-                        heappush(ready, (target.first - target.seq, target))
-                    if slot is not None:
-                        waiting[target] = slot
-                    missing[target] = left
+                        heappush(ready, (target.first - target.seq, target, there))
+                    there[1] = new
+                    there[0] = left
                     k += 1
                 if node.first:
-                    outs = slot = old = None  # the gradient must be seen to have one owner
+                    outs = new = None  # the gradient must be seen to have one owner
                     outs = ()
-                    self._deposit(node, grads, undo)
-                waiting.pop(node, None)
+                    self._deposit(node, grads, undo, cell)
                 if undo is not None:
-                    journal.append(undo)
+                    journal.append(undo)  # type: ignore[union-attr]
                 elif freed is not None and node.saved:
                     node.saved = freed
-                missing[node] = -1
+                cell[0] = -1
+                cell[1] = None
                 self.count += 1
                 sent, outs = outs, None
                 limit -= 1
@@ -313,54 +336,53 @@ class BackwardRun:
         node, grads, outs, k, undo = self._inflight  # type: ignore[misc]
         self.ready = [entry for entry in self.ready if entry[1] is not node]
         heapify(self.ready)
+        add = operator.add if self._arrays or self.create_graph else _sum
         while k < len(node.edges):
-            edge, g = node.edges[k], outs[k]
+            edge = node.edges[k]
             if edge is not None and self._wants(edge[0]):
                 target = edge[0]
-                old = slot = self.waiting.get(target)
-                left = self.missing[target] - 1
-                if g is not None:
-                    slot = [None] * len(target.meta) if slot is None else slot.copy()
-                    slot[edge[1]] = g if slot[edge[1]] is None else slot[edge[1]] + g
+                there = self.cells[target]
+                left = there[0] - 1
+                new = _joined(target, there[1], edge[1], outs[k], add)
                 if undo is not None and (not undo.targets or undo.targets[-1][3] != k):
-                    undo.targets.append((target, old, left + 1, k))
+                    undo.targets.append((there, left + 1, there[1], k))
                 if left == 0 and all(entry[1] is not target for entry in self.ready):
-                    heappush(self.ready, (priority(target), target))
-                if slot is not None:
-                    self.waiting[target] = slot
-                self.missing[target] = left
+                    heappush(self.ready, (priority(target), target, there))
+                there[1] = new
+                there[0] = left
             k += 1
             self._inflight[3] = k  # type: ignore[index]
+        cell = self.cells[node]
         if node.first:
-            self._deposit(node, grads, undo)
-        self.waiting.pop(node, None)
+            self._deposit(node, grads, undo, cell)
         if undo is not None and (not self._journal or self._journal[-1] is not undo):
             self._journal.append(undo)  # type: ignore[union-attr]
-        if self.missing[node] >= 0:
-            self.missing[node] = -1
+        elif undo is None and not self.retain_graph and node.saved:
+            node.saved = self._freed
+        if cell[0] >= 0:
             self.count += 1
+            cell[0] = -1
+        cell[1] = None
         self._inflight = None
 
-    def _compute(self, node: Node, grads: list[Any] | None) -> tuple[list[Any], Any, _Undo | None]:
+    def _compute(self, node: Node, held: Any) -> tuple[Any, Any, _Undo | None]:
         """Everything of a step that can fail, before anything is changed: hooks and the node's own formulas.
 
         Returns the gradients that came in, those that go out along the edges, and what undoes the step.
         """
-        if grads is None:
-            grads = [None] * len(node.meta)
         self._stage = 0
+        if self._arrays and node.first and node.hooks is None and not self._captures:
+            return None, (), None
+        grads = _slots(node, held)
         if not self._arrays:
             return self._compute_step(node, grads)
-        if node.first and node.hooks is None and not self._captures:
-            return grads, (), None
-        incoming, outs, undo = self._compute_step(node, [None if g is None else Bound.wrap(g) for g in grads])
-        return [None if g is None else g._a for g in incoming], [None if g is None else g._a for g in outs], undo
+        incoming, outs, _ = self._compute_step(node, [None if g is None else Bound.wrap(g) for g in grads])
+        return incoming, [None if g is None else g._a for g in outs], None
 
     def _compute_step(self, node: Node, grads: list[Any]) -> tuple[list[Any], Any, _Undo | None]:
         undo = None
         if self._journal is not None:
-            undo = _Undo(node)
-            undo.grads = grads
+            undo = _Undo(node, self.cells[node][1])
         hooks = node.hooks
         capturing = self._captures.get(node)
         if hooks is not None:
@@ -411,28 +433,32 @@ class BackwardRun:
 
     # ---------------------------------------------------------------------------------------------- leaves
 
-    def _deposit(self, node: Any, grads: list[Any], undo: _Undo | None) -> None:
-        """Add what arrived to the leaf's ``.grad``: in place and in the same memory, unless the pass itself is recorded."""
+    def _deposit(self, node: Any, grads: Any, undo: _Undo | None, cell: Cell) -> None:
+        """Add what arrived to the leaf's ``.grad``: in place and in the same memory, unless the pass itself is recorded.
+
+        ``grads`` is ``None`` where no hook saw the gradient, which then is in the cell alone and may become ``.grad`` itself.
+        """
         leaf = node.variable
         wanted = self._fill and (self._needed is None or node in self._captures)
-        if self._stage == 0 and wanted and grads[0] is not None:
+        held = cell if grads is None else [0, grads[0]._a if self._arrays and grads[0] is not None else grads[0]]
+        if self._stage == 0 and wanted and held[1] is not None:
             with _deposits:
                 current = leaf._grad
                 if undo is not None and undo.leaf is None:
                     undo.leaf = _remember(leaf, current)
                 if current is None:
                     if self.create_graph:
-                        fresh = grads[0]
+                        fresh = held[1]
                     else:
-                        fresh = _own_array(grads, leaf._a) if self._arrays else _own(grads, leaf._a)
+                        fresh = _own_array(held, leaf._a) if self._arrays else _own(held, leaf._a)
                     leaf._grad = fresh
                     self._stage = 1
                 elif self.create_graph:
-                    total = current + grads[0]
+                    total = current + held[1]
                     leaf._grad = total
                     self._stage = 1
                 else:
-                    into, more = current._a, grads[0] if self._arrays else grads[0]._a
+                    into, more = current._a, held[1] if self._arrays else held[1]._a
                     into += more
                     self._stage = 1
                     if current._st is not None:
@@ -443,26 +469,22 @@ class BackwardRun:
                 for hook in list(node.after.values()):
                     hook(leaf)
             if node.hooks is not None and node.hooks.post:
-                seen = [Bound.wrap(g) for g in grads] if self._arrays else grads
                 for hook in list(node.hooks.post.values()):
-                    hook((), tuple(seen))
+                    hook((), tuple(grads))
 
     # ---------------------------------------------------------------------------------------------- going back
 
     def edit(self, node: Node, output: int, gradient: Any) -> None:
         """Replace a waiting gradient. ``back()`` undoes it together with the step before it."""
         with self.lock:
-            slot = self.waiting.get(node)
-            if slot is None or self.missing.get(node, -1) < 0:
+            cell = self.cells.get(node)
+            if cell is None or cell[0] < 0 or cell[1] is None:
                 raise RuntimeError(f"no gradient waits at {node.name()}; only gradients that have not been used can be changed")
-            undo = _Undo(node)
-            undo.edit = True
-            undo.grads = slot
-            changed = slot.copy()
-            changed[output] = _checked(node, gradient, slot[output]) if slot[output] is not None else gradient
+            old = _slots(node, cell[1])[output]
+            new = gradient if old is None else _checked(node, gradient, old)
             if self._journal is not None:
-                self._journal.append(undo)
-            self.waiting[node] = changed
+                self._journal.append(_Undo(node, cell[1], edit=True))
+            cell[1] = [new if i == output else g for i, g in enumerate(cell[1])] if node.many else new
 
     def back(self) -> Node | None:
         """Undo the latest step exactly and return its node, which is then the next to run; ``None`` at the beginning."""
@@ -474,7 +496,7 @@ class BackwardRun:
                 raise RuntimeError("a step was interrupted half-way; step forward once to complete it, then step back")
             while journal and journal[-1].edit:
                 undo = journal.pop()
-                self.waiting[undo.node] = undo.grads
+                self.cells[undo.node][1] = undo.held
             if not journal:
                 return None
             undo = journal.pop()
@@ -482,16 +504,12 @@ class BackwardRun:
             return undo.node
 
     def _undo(self, undo: _Undo) -> None:
-        for target, slot, left, _ in reversed(undo.targets):
-            if slot is None:
-                self.waiting.pop(target, None)
-            else:
-                self.waiting[target] = slot
-            self.missing[target] = left
-        self.missing[undo.node] = 0
-        self.waiting[undo.node] = undo.grads
-        self.ready = [e for e in self.ready if self.missing[e[1]] == 0 and e[1] is not undo.node]
-        self.ready.append((priority(undo.node), undo.node))
+        for there, left, held, _ in reversed(undo.targets):
+            there[0], there[1] = left, held
+        cell = self.cells[undo.node]
+        cell[0], cell[1] = 0, undo.held
+        self.ready = [e for e in self.ready if e[2][0] == 0 and e[1] is not undo.node]
+        self.ready.append((priority(undo.node), undo.node, cell))
         heapify(self.ready)
         self.count -= 1
         for _, index, _ in self._captures.get(undo.node, ()):
@@ -514,22 +532,21 @@ class BackwardRun:
                 if not self.retain_graph and undo.node.saved and not undo.edit:
                     undo.node.saved = self._freed
             self._journal = [] if self._journal is not None else None
-            self.waiting, self.ready, self.missing, self._inflight = {}, [], {}, None
+            self.cells, self.ready, self._inflight = {}, [], None
             self._captures = {}
 
 
-def _own(grads: list[Any], like: Any) -> Any:
+def _own(cell: Cell, like: Any) -> Any:
     """A gradient for ``.grad`` that nobody else holds, with the leaf's order of dimensions: itself if it is both, else a copy."""
-    g = grads[0]
-    if g._edge is None and getrefcount(g) <= 3 and _alone(getrefcount(g._a), g._a, like):
-        return g
-    return Bound.like(g._a, like)
+    if cell[1]._edge is None and getrefcount(cell[1]) <= 2 and _alone(getrefcount(cell[1]._a), cell[1]._a, like):
+        return cell[1]
+    return Bound.like(cell[1]._a, like)
 
 
-def _own_array(grads: list[Any], like: Any) -> Any:
-    if _alone(getrefcount(grads[0]), grads[0], like):
-        return Bound.wrap(grads[0])
-    return Bound.like(grads[0], like)
+def _own_array(cell: Cell, like: Any) -> Any:
+    if _alone(getrefcount(cell[1]), cell[1], like):
+        return Bound.wrap(cell[1])
+    return Bound.like(cell[1], like)
 
 
 def _alone(references: int, array: Any, like: Any) -> bool:

@@ -13,7 +13,7 @@ from tensorlab.engine.run import BackwardRun
 from tensorlab.observe.preview import bins, norm
 from tensorlab.observe.schema import STATES, Changes, Stopped
 from tensorlab.observe.snapshot import Walk
-from tensorlab.observe.telling import sentence
+from tensorlab.observe.telling import sentence, waiting_at
 
 if TYPE_CHECKING:
     from tensorlab.observe.session import StepSession
@@ -39,12 +39,12 @@ class Picture:
 
     def state(self, node: Node) -> str:
         """Where the run stands at a node, as one of ``schema.STATES``."""
-        left = self.run.missing.get(node)
+        left = self.run.left(node)
         if left is not None and left < 0:
             return "done"
         if node is self.run.current:
             return "current"
-        if node in self.run.waiting:
+        if self.run.held(node) is not None:
             return "waiting"
         return "freed" if node.freed is not None else "idle"
 
@@ -100,7 +100,7 @@ class Picture:
     ) -> Stopped:
         states = [self.state(node) for node in nodes]
         current = self.run.current
-        waiting = self.run.waiting.get(current) if current is not None else None
+        waiting = self.run.held(current) if current is not None else None
         first = next((gradient for gradient in waiting or () if gradient is not None), None)
         return Stopped(
             reason=session.reason,
@@ -125,7 +125,7 @@ class Picture:
         )
 
     def _waiting_norm(self, node: Node) -> float:
-        sizes = [size(gradient) for gradient in self.run.waiting.get(node) or () if gradient is not None]
+        sizes = [size(gradient) for gradient in self.run.held(node) or () if gradient is not None]
         return sizes[0] if len(sizes) == 1 else math.hypot(*sizes)
 
 

@@ -25,6 +25,7 @@ from tensorlab.observe.predicates import Predicates, parsed
 from tensorlab.observe.protocol import Message, Refused, parts, response, whole
 from tensorlab.observe.schema import SESSION, Breakpoints, NodeDetail, Reason, SessionState, Stopped
 from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, snapshot
+from tensorlab.observe.telling import waiting_at
 
 Listener = Callable[[Message], None]
 
@@ -246,7 +247,7 @@ class StepSession:
     def set_gradient(self, number: int, output: int, index: Any, value: Any) -> Stopped:
         """Change one element of a gradient that waits at a node."""
         node = self._node(number)
-        slot = self.run.waiting.get(node)
+        slot = self.run.held(node)
         if slot is None or self.picture.state(node) == "done":
             raise Refused(
                 f"no gradient waits at {node.name()}: only a gradient that has arrived and was not used can be changed"
@@ -294,7 +295,7 @@ class StepSession:
         if node.seq in self.nodes:
             self.reason = "breakpoint"
             return True
-        why = self.predicates.met_by(run.waiting.get(node))
+        why = self.predicates.met_by(run.held(node))
         if why:
             self.reason, self.why = "predicate", why
         return bool(why)
@@ -344,6 +345,7 @@ class StepSession:
 
     def _disconnect(self) -> Message:
         """A view has gone. A cell that waits for it goes on as if nobody had looked: the pass runs to its end."""
+        self.heard = False
         if self.blocking and not self.closed:
             stopped = self.finish()
             if self.error is None:

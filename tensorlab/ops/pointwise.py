@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from tensorlab.ops.elementwise import binary, broadcast, comparison, unary
 from tensorlab.ops.table import AS_IS, BOOL, FLOAT, FLOAT32, NO_GRAD, NO_ONNX, PROMOTE, SAME, per_element, row
 
@@ -108,6 +110,34 @@ fmod = binary(
     onnx="Mod",
     second=(0.7, 2.0),
 )
+
+def _div_trunc(xp: Any, a: Any, b: Any) -> Any:
+    if a.dtype.kind not in "iu":
+        return xp.trunc(a / b)
+    down = _floor_divide(xp, a, b)
+    return down + ((down < 0) & (down * b != a)).astype(a.dtype)
+
+
+div_floor = binary(
+    "div_floor",
+    _floor_divide,
+    {"self": lambda g: g * 0, "other": lambda g: g * 0},
+    formula="result = ⌊self ÷ other⌋",
+    derivatives={"self": "0", "other": "0"},
+    onnx=NO_ONNX("Div then Floor"),
+    second=(0.7, 2.0),
+    node="DivBackward1",
+)
+div_trunc = binary(
+    "div_trunc",
+    _div_trunc,
+    {"self": lambda g: g * 0, "other": lambda g: g * 0},
+    formula="result = trunc(self ÷ other)",
+    derivatives={"self": "0", "other": "0"},
+    onnx=NO_ONNX("Div, then Floor or Ceil"),
+    second=(0.7, 2.0),
+    node="DivBackward1",
+)
 neg = unary("neg", "negative", lambda g: -g, formula="result = −self", derivative="−grad", result=SAME, onnx="Neg", on_arrays=True)
 reciprocal = unary(
     "reciprocal",
@@ -190,6 +220,16 @@ rsqrt = unary("rsqrt", lambda xp, a: 1 / xp.sqrt(a), lambda g, result: g * (-0.5
               formula="result = 1 ÷ √self", derivative="−½ · grad · result³", onnx=NO_ONNX("Sqrt then Reciprocal"), flops=5, on_arrays=True,
               autocast=FLOAT32, domain=(0.5, 2.0))  # fmt: skip
 
+def _tanh_grad(g: Any, result: Any) -> Any:
+    """``grad · (1 − result²)`` as ``grad − grad · result²``, which on arrays needs no number from Python and one buffer."""
+    if isinstance(result, np.ndarray):
+        r = np.multiply(result, result)
+        if type(r) is np.ndarray and r.ndim:
+            np.multiply(r, g, r)
+            return np.subtract(g, r, r)
+    return g - g * (result * result)
+
+
 # --------------------------------------------------------------------------------------------------- trigonometry
 
 sin = unary("sin", "sin", lambda g, self: g * self.cos(), formula="result = sin(self)", derivative="grad · cos(self)", onnx="Sin", flops=10)
@@ -206,7 +246,7 @@ sinh = unary("sinh", "sinh", lambda g, self: g * self.cosh(), formula="result = 
              flops=10, autocast=FLOAT32)  # fmt: skip
 cosh = unary("cosh", "cosh", lambda g, self: g * self.sinh(), formula="result = cosh(self)", derivative="grad · sinh(self)", onnx="Cosh",
              flops=10, autocast=FLOAT32)  # fmt: skip
-tanh = unary("tanh", "tanh", lambda g, result: g * (1 - result * result), formula="result = tanh(self)", derivative="grad · (1 − result²)",
+tanh = unary("tanh", "tanh", _tanh_grad, formula="result = tanh(self)", derivative="grad · (1 − result²)",
              onnx="Tanh", flops=10, on_arrays=True)  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------------- activations
@@ -235,9 +275,28 @@ def _sign(xp: Any, a: Any) -> Any:
     return xp.where(xp.isnan(a), xp.zeros_like(r), r) if a.dtype.kind == "f" else r
 
 
-sigmoid = unary("sigmoid", _sigmoid, lambda g, result: g * (result * (1 - result)), formula="result = 1 ÷ (1 + exp(−self))",
+_ZEROS: dict[Any, np.ndarray] = {}
+
+
+def _zero(a: Any) -> np.ndarray:
+    """0 as an array of the type of ``a``, which NumPy takes faster than a Python number."""
+    found = _ZEROS.get(a.dtype)
+    if found is None:
+        found = _ZEROS[a.dtype] = np.zeros((), a.dtype)
+    return found
+
+
+def _relu(xp: Any, a: Any) -> Any:
+    return xp.maximum(a, _zero(a) if xp is np else a.dtype.type(0))
+
+
+def _where_positive(g: Any, result: Any) -> Any:
+    return g * (np.greater(result, _zero(result)) if isinstance(result, np.ndarray) else result > 0)
+
+
+sigmoid = unary("sigmoid", _sigmoid, lambda g, result: g * (result - result * result), formula="result = 1 ÷ (1 + exp(−self))",
                 derivative="grad · result · (1 − result)", onnx="Sigmoid", flops=12, on_arrays=True)  # fmt: skip
-relu = unary("relu", lambda xp, a: xp.maximum(a, a.dtype.type(0)), lambda g, result: g * (result > 0), formula="result = max(self, 0)",
+relu = unary("relu", _relu, _where_positive, formula="result = max(self, 0)",
              derivative="grad where result > 0, else 0", result=SAME, onnx="Relu", on_arrays=True, holomorphic=False)  # fmt: skip
 erf = unary("erf", _erf, lambda g, self: g * ((self * self).neg().exp() * (2 / math.sqrt(math.pi))), formula="result = erf(self)",
             derivative="grad · 2/√π · exp(−self²)", onnx="Erf", flops=20)  # fmt: skip
