@@ -173,8 +173,8 @@ function repeatAt(
   return [0, 0];
 }
 
-/** A source lives in the innermost repeat that holds all its consumers. */
-function settleSources({ graph, folds, home, isSource }: Outline): void {
+/** A.4: a source lives in the innermost repeat that holds all its consumers, if enough others do: one for each time. */
+function settleSources({ graph, folds, home, isSource, isBadge }: Outline): void {
   const repeatFrom = (fold: number) => {
     while (fold >= 0 && folds[fold].group >= 0) fold = folds[fold].parent;
     return fold;
@@ -183,7 +183,7 @@ function settleSources({ graph, folds, home, isSource }: Outline): void {
   const { source, target } = graph.edges;
   for (let e = 0; e < source.length; e++) {
     const s = source[e];
-    if (!isSource[s] || isSource[target[e]]) continue;
+    if (!isSource[s] || isBadge[s]) continue;
     if (!seen[s]) {
       seen[s] = 1;
       home[s] = repeatFrom(home[target[e]]);
@@ -191,6 +191,11 @@ function settleSources({ graph, folds, home, isSource }: Outline): void {
     while (home[s] >= 0 && !holds(folds, home[s], home[target[e]]))
       home[s] = repeatFrom(folds[home[s]].parent);
   }
+  const counts = new Int32Array(folds.length);
+  for (let s = 0; s < home.length; s++) if (seen[s] && home[s] >= 0) counts[home[s]]++;
+  for (let s = 0; s < home.length; s++)
+    while (seen[s] && home[s] >= 0 && counts[home[s]] < folds[home[s]].times)
+      home[s] = repeatFrom(folds[home[s]].parent);
 }
 
 /** Whether `inner` is `outer` or stands somewhere in it. */

@@ -1,5 +1,13 @@
 // Graph documents made by hand, for tests.
-import { GRAPH, type Graph, type Group, type Site } from './snapshot';
+import {
+  GRAPH,
+  SESSION,
+  type Graph,
+  type Group,
+  type SessionState,
+  type Site,
+  type Stopped,
+} from './snapshot';
 
 export interface NodeSketch {
   name: string;
@@ -138,4 +146,39 @@ export function tangle(n: number, reach = 40): Graph {
             : [i - 1, i - 1 - random(Math.min(i, reach))],
     })),
   );
+}
+
+/** The body of a `stopped` event in which nothing changed but what is given. */
+export function stoppedOf(facts: Partial<Stopped> = {}): Stopped {
+  return {
+    reason: 'step',
+    step: 0,
+    total: 9,
+    node: -1,
+    order: [],
+    upcoming: [],
+    edited: [],
+    changes: { node: [], state: [], norm: [], edge: [], flow: [] },
+    histogram: [],
+    sentence: '',
+    ...facts,
+  };
+}
+
+/** A session that stands before its first node. Whatever requires no grad takes no part. */
+export function sessionOf(graph: Graph): SessionState {
+  const { id, kind } = graph.nodes;
+  const upcoming = Array.from(id, (_, i) => i)
+    .filter(i => kind[i] !== 3)
+    .reverse()
+    .map(i => id[i]);
+  const changes = { node: upcoming.slice(0, 1), state: [2], norm: [1], edge: [], flow: [] };
+  const stopped = stoppedOf({
+    reason: 'entry',
+    total: upcoming.length,
+    node: upcoming[0],
+    upcoming,
+    changes,
+  });
+  return { schema: SESSION, graph, stopped, breakpoints: { nodes: [], predicates: [] }, blocking: false };
 }
