@@ -165,7 +165,8 @@ class Node:
             if storage.version != version:
                 raise self._modified(index, value)
             return array
-        return self.value(index)._a
+        found = self.value(index)
+        return None if found is None else found._a
 
     def value(self, index: int) -> Any:
         """A saved value as a Tensor that is the same part of the graph as what was saved."""
@@ -177,7 +178,7 @@ class Node:
             inputs = len(self.edges)
             edge = self.edges[index] if index < inputs else (self, index - inputs)
             return Bound.unpack(array, storage, edge)
-        return value.unpack(value.payload)
+        return None if value is None else value.unpack(value.payload)
 
     def _modified(self, index: int, value: tuple[Any, Any, int]) -> RuntimeError:
         array, storage, version = value
