@@ -1,0 +1,316 @@
+"""Layers and losses as functions, with PyTorch's names and arguments. ``import tensorlab.nn.functional as F``."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from tensorlab import dispatch, functional, layout, random
+from tensorlab.dispatch import call
+from tensorlab.functional import relu as _relu
+from tensorlab.functional import sigmoid as sigmoid
+from tensorlab.functional import tanh as tanh
+from tensorlab.ops import ROWS
+
+Tensor = Any
+
+_LINEAR, _LINEAR_WITHOUT_BIAS = ROWS["linear"], ROWS["linear_without_bias"]
+_LOG_SOFTMAX, _NLL_LOSS, _MSE_LOSS = ROWS["log_softmax"], ROWS["nll_loss"], ROWS["mse_loss"]
+
+# -------------------------------------------------------------------------------------------------------------- layers
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``input @ weight.T + bias``. Shapes: input ``[*, in]``, weight ``[out, in]``, bias ``[out]``, result ``[*, out]``.
+
+    Raises ``RuntimeError`` with the shapes that do not meet.
+    """
+    if bias is None:
+        return call(_LINEAR_WITHOUT_BIAS, (input, weight))
+    return call(_LINEAR, (input, weight, bias))
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """While ``training``: each element is 0 with probability ``p``, else divided by ``1 - p``. Otherwise ``input`` itself."""
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    a = input._a
+    keep = dispatch.backend.namespace(a).asarray(random._numpy(None).random(a.shape, dispatch.np.float32) >= p)
+    mask = dispatch.wrap(keep.astype(a.dtype) * a.dtype.type(0.0 if p == 1 else 1.0 / (1.0 - p)))
+    return input.mul_(mask) if inplace else input * mask
+
+
+# --------------------------------------------------------------------------------------------------------- activations
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``max(input, 0)``, element by element; its derivative at 0 is 0."""
+    return input.relu_() if inplace else _relu(input)
+
+
+def relu_(input: Tensor) -> Tensor:
+    """``relu``, written into ``input``."""
+    return input.relu_()
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """``input`` times the normal distribution function of it; ``approximate="tanh"`` takes the usual formula with tanh.
+
+    Source: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016.
+    """
+    if approximate == "none":
+        return input * ((input * 0.7071067811865476).erf() + 1) * 0.5
+    if approximate == "tanh":
+        inner = (input + input * input * input * 0.044715) * 0.7978845608028654
+        return input * (inner.tanh() + 1) * 0.5
+    raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """``exp(input) / sum(exp(input))`` along ``dim``. Without ``dim`` one is guessed, with a warning."""
+    return functional.softmax(input, _dim("softmax", dim, input, _stacklevel), dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """``softmax(-input)``."""
+    return functional.softmax(-input, _dim("softmin", dim, input, _stacklevel), dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """``log(softmax(input))`` along ``dim``, without overflow. Without ``dim`` one is guessed, with a warning."""
+    return functional.log_softmax(input, _dim("log_softmax", dim, input, _stacklevel), dtype)
+
+
+def _dim(name: str, dim: int | None, input: Tensor, stacklevel: int) -> int:
+    if dim is not None:
+        return dim
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    return 0 if input.dim() in (0, 1, 3) else 1
+
+
+# --------------------------------------------------------------------------------------------------------------- losses
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """``(input - target) ** 2``, and its mean or sum. Warns where the two shapes differ and broadcast.
+
+    >>> import tensorlab as tl
+    >>> tl.nn.functional.mse_loss(tl.tensor([1., 2.]), tl.tensor([1., 4.]))
+    tensor(2.)
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    _same_sizes("mse_loss", input, target)
+    if weight is None:
+        return call(_MSE_LOSS, (input, target), reduction=reduction)
+    return _weighed(call(_MSE_LOSS, (input, target), reduction="none"), weight, reduction)
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """``|input - target|``, and its mean or sum. Warns where the two shapes differ and broadcast."""
+    reduction = _reduction(reduction, size_average, reduce)
+    _same_sizes("l1_loss", input, target)
+    losses = (input - target).abs()
+    return _reduced(losses, reduction) if weight is None else _weighed(losses, weight, reduction)
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Minus the log-probability of each target class. Shapes: input ``[N, C, *]`` or ``[C]``, target ``[N, *]`` or ``[]``.
+
+    ``weight`` counts classes differently, targets equal to ``ignore_index`` do not count, and the mean is over the counts.
+    Raises ``IndexError`` for a class that there is none of.
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    _class_weights(input, weight)
+    return call(_NLL_LOSS, (input, target, weight), reduction=reduction, ignore_index=ignore_index)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Minus the log of the probability that ``softmax(input)`` gives to each target.
+
+    ``input`` ``[N, C, *]`` or ``[C]`` holds unnormalised scores. ``target`` holds class numbers ``[N, *]``, or probabilities
+    in the shape of ``input``. A row whose target is ``ignore_index`` counts for nothing, whatever it holds, and gets gradient 0;
+    a class of probability 0 adds 0 even where its score is minus infinity. ``label_smoothing`` in [0, 1] moves that part of the
+    target's weight to all classes alike.
+
+    >>> import tensorlab as tl
+    >>> tl.nn.functional.cross_entropy(tl.zeros(1, 4), tl.tensor([2]))
+    tensor(1.3863)
+    """
+    if size_average is not None or reduce is not None or reduction not in _REDUCTIONS:
+        reduction = _reduction(reduction, size_average, reduce)
+    if weight is not None:
+        _class_weights(input, weight)
+    a = input._a
+    dim = 0 if a.ndim == 1 else 1
+    soft = target._a.shape == a.shape
+    if soft and target._a.dtype.kind not in "fV":
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got {target.dtype}. A target in the shape of the "
+            "input holds probabilities; class numbers have one dimension less."
+        )
+    if label_smoothing and not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    if soft:
+        return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, dim)
+    input = _without_ignored(input, target, ignore_index, dim)
+    log_odds = call(_LOG_SOFTMAX, (input,), dim=dim)
+    loss = call(_NLL_LOSS, (log_odds, target, weight), reduction=reduction, ignore_index=ignore_index)
+    if label_smoothing:
+        return _smoothed(loss, log_odds, target, weight, ignore_index, reduction, label_smoothing, dim)
+    return loss
+
+
+def _without_ignored(input: Tensor, target: Tensor, ignore_index: int, dim: int) -> Tensor:
+    """The scores with ignored rows that are not finite set to 0, since log_softmax would turn their gradient 0 into NaN."""
+    a, t = input._a, target._a
+    if t.dtype.kind != "i" or (ignore_index < 0 and dispatch.np.minimum.reduce(t, axis=None, initial=0) >= 0):
+        return input
+    ignored = t == ignore_index
+    if t.shape != a.shape[:dim] + a.shape[dim + 1 :] or not ignored.any():
+        return input
+    xp = dispatch.backend.namespace(a)
+    rows = xp.expand_dims(ignored, dim)
+    if not (rows & ~xp.isfinite(a)).any():
+        return input
+    return functional.masked_fill(input, dispatch.wrap(rows), 0.0)
+
+
+def _smoothed(
+    loss: Tensor,
+    log_odds: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    smoothing: float,
+    dim: int,
+) -> Tensor:
+    """A part of each target's weight given to all classes alike."""
+    classes = log_odds._a.shape[dim]
+    ignored = target == ignore_index
+    weighed = log_odds if weight is None else log_odds * _along(weight, log_odds, dim)
+    even = (-weighed.sum(dim)).masked_fill(ignored, 0.0)
+    if reduction == "none":
+        spread = even
+    elif reduction == "sum":
+        spread = even.sum()
+    elif weight is None:
+        spread = even.sum() / int((~ignored).sum())
+    else:
+        counts = weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0)
+        spread = even.sum() / counts.sum()
+    return loss * (1 - smoothing) + spread * (smoothing / classes)
+
+
+def _soft_cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, dim: int
+) -> Tensor:
+    log_odds = call(_LOG_SOFTMAX, (input,), dim=dim)
+    classes = input._a.shape[dim]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / classes
+    impossible = (target._a == 0) & (log_odds._a == -float("inf"))
+    if impossible.any():  # 0 log 0 is 0
+        log_odds = functional.masked_fill(log_odds, dispatch.wrap(impossible), 0.0)
+    products = log_odds * target
+    if weight is not None:
+        products = products * _along(weight, products, dim)
+    if reduction == "none":
+        return -products.sum(dim)
+    if reduction == "sum":
+        return -products.sum()
+    rows = products._a.size // classes if classes else 0
+    return -products.sum() / rows
+
+
+def _along(weight: Tensor, beside: Tensor, dim: int) -> Tensor:
+    """Class weights shaped to multiply along ``dim``."""
+    return weight.reshape([-1 if d == dim else 1 for d in range(beside._a.ndim)])
+
+
+def _class_weights(input: Tensor, weight: Tensor | None) -> None:
+    if weight is None:
+        return
+    classes = input._a.shape[0 if input._a.ndim == 1 else 1] if input._a.ndim else 0
+    if weight._a.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
+            f"{list(weight.shape)}"
+        )
+
+
+def _same_sizes(name: str, input: Tensor, target: Tensor) -> None:
+    for what, x in (("input", input), ("target", target)):
+        if not isinstance(x, dispatch.Tensor):
+            raise TypeError(f"{name}(): {what} must be a Tensor, not {type(x).__name__}")
+    mine, theirs = input._a.shape, target._a.shape
+    if mine == theirs:
+        return
+    both = layout.broadcast_shapes(mine, theirs, op=name)
+    warnings.warn(
+        f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely lead to "
+        f"incorrect results due to broadcasting to {list(both)}. Please ensure they have the same size.",
+        stacklevel=3,
+    )
+
+
+def _weighed(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    if weight._a.shape != losses._a.shape:
+        raise ValueError("Weights and input must have the same size.")
+    weighed = losses * weight
+    return weighed.sum() / weight.sum() if reduction == "mean" else _reduced(weighed, reduction)
+
+
+def _reduced(losses: Tensor, reduction: str) -> Tensor:
+    return losses.mean() if reduction == "mean" else losses.sum() if reduction == "sum" else losses
+
+
+_REDUCTIONS = frozenset(("mean", "sum", "none"))
+
+
+def _reduction(reduction: str, size_average: Any, reduce: Any) -> str:
+    """The reduction by name; the two older arguments, where given, say it instead."""
+    if size_average is not None or reduce is not None:
+        by_mean = size_average is None or size_average
+        by_any = reduce is None or reduce
+        reduction = "mean" if by_mean and by_any else "sum" if by_any else "none"
+        warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=3)
+    if reduction not in _REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction: choose 'mean', 'sum' or 'none'")
+    return reduction

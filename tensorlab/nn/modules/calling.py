@@ -1,0 +1,268 @@
+"""How a module is called: straight into ``forward``, or by way of its hooks and its name in the graph.
+
+The order is PyTorch's: forward pre-hooks (those of all modules, then the module's own), the inputs marked for backward hooks,
+``forward``, forward hooks (all, then own), the output marked for backward hooks.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tensorlab import modes
+from tensorlab.engine.hooks import RemovableHandle, hook_table, register
+from tensorlab.modes import state
+from tensorlab.nn.modules.backward_hooks import BackwardHooks
+
+FORWARD_PRE, FORWARD, BACKWARD_PRE, BACKWARD = "forward_pre", "forward", "backward_pre", "backward"
+
+#: Hooks of every module there is, as ``(kind, function, with_kwargs, always_call)``.
+everywhere: dict[int, tuple[str, Callable[..., Any], bool, bool]] = hook_table()
+
+_watched = False  # places are recorded, so nodes are to know the module that made them
+
+
+def _listen(unusual: bool, sites: bool) -> None:
+    global _watched
+    _watched = sites
+
+
+modes.listen(_listen)
+
+
+class _Running(threading.local):
+    """The innermost module that runs in this thread while places are recorded."""
+
+    module: Any = None
+
+
+_running = _Running()
+
+
+class Called:
+    """The part of ``Module`` that calls ``forward`` and keeps hooks."""
+
+    _modules: dict[str, Any]
+    _forward_pre_hooks: dict[int, Any]
+    _forward_hooks: dict[int, Any]
+    _backward_pre_hooks: dict[int, Any]
+    _backward_hooks: dict[int, Any]
+    _forward_pre_hooks_with_kwargs: set[int]
+    _forward_hooks_with_kwargs: set[int]
+    _forward_hooks_always_called: set[int]
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes; every subclass says it."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (
+            _watched
+            or self._forward_hooks
+            or self._forward_pre_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+            or everywhere
+        ):
+            return self._call_named(args, kwargs) if _watched else self._call_hooked(args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def _call_named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call with the module entered as the one that makes nodes."""
+        outer, parent = state.scope, _running.module
+        inner = outer
+        for name, type_name in _way(parent, self):
+            inner = (name, type_name, inner)
+        state.scope, _running.module = inner, self
+        try:
+            return self._call_hooked(args, kwargs)
+        finally:
+            state.scope, _running.module = outer, parent
+
+    def _call_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        backward = self._backward_set()
+        ran: set[int] = set()
+        result = None
+        try:
+            for _, hook, with_kwargs, _ in self._hooks(FORWARD_PRE):
+                args, kwargs = self._pre(hook, with_kwargs, args, kwargs)
+            if backward is not None:
+                args = backward.mark_inputs(args)
+            result = self.forward(*args, **kwargs)
+            for number, hook, with_kwargs, _ in self._hooks(FORWARD):
+                ran.add(number)
+                changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+                if changed is not None:
+                    result = changed
+        except Exception:
+            self._call_always(ran, args, kwargs, result)
+            raise
+        return result if backward is None else backward.mark_outputs(result)
+
+    def _pre(
+        self, hook: Callable[..., Any], with_kwargs: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments after one forward pre-hook."""
+        if not with_kwargs:
+            found = hook(self, args)
+            if found is None:
+                return args, kwargs
+            return (found if isinstance(found, tuple) else (found,)), kwargs
+        found = hook(self, args, kwargs)
+        if found is None:
+            return args, kwargs
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {found}.")
+        return found
+
+    def _call_always(self, ran: set[int], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        """After an error: run the hooks that always run and have not, and only warn of their own errors."""
+        for number, hook, with_kwargs, always in self._hooks(FORWARD):
+            if not always or number in ran:
+                continue
+            try:
+                hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+            except Exception as error:
+                warnings.warn(
+                    "forward hook with ``always_call=True`` raised an exception that was silenced as another error was "
+                    f"raised in forward: {error}",
+                    stacklevel=4,
+                )
+
+    def _hooks(self, kind: str) -> Iterator[tuple[int, Callable[..., Any], bool, bool]]:
+        """The hooks of one kind as (number, function, with_kwargs, always_call), those of all modules first."""
+        for number, (what, hook, with_kwargs, always) in list(everywhere.items()):
+            if what == kind:
+                yield number, hook, with_kwargs, always
+        own = getattr(self, f"_{kind}_hooks")
+        if not own:
+            return
+        kwargs_wanted = getattr(self, f"_{kind}_hooks_with_kwargs", ())
+        always_called = self._forward_hooks_always_called if kind == FORWARD else ()
+        for number, hook in list(own.items()):
+            yield number, hook, number in kwargs_wanted, number in always_called
+
+    def _backward_set(self) -> BackwardHooks | None:
+        if not (self._backward_hooks or self._backward_pre_hooks or everywhere):
+            return None
+        after = [hook for _, hook, _, _ in self._hooks(BACKWARD)]
+        before = [hook for _, hook, _, _ in self._hooks(BACKWARD_PRE)]
+        return BackwardHooks(self, after, before) if after or before else None
+
+    # ----------------------------------------------------------------------------------------------- registration
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before ``forward``; what it returns replaces the arguments.
+
+        With ``with_kwargs`` it is ``hook(module, args, kwargs)`` and may return ``(args, kwargs)``. ``prepend`` puts it first.
+        """
+        handle = register(self._forward_pre_hooks, hook, prepend)
+        if with_kwargs:
+            self._forward_pre_hooks_with_kwargs.add(handle.id)
+        return handle
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after ``forward``; what it returns replaces the output.
+
+        With ``with_kwargs`` it is ``hook(module, args, kwargs, output)``. ``prepend`` puts it first, ``always_call`` runs it
+        also when ``forward`` or another hook raised.
+        """
+        handle = register(self._forward_hooks, hook, prepend)
+        if with_kwargs:
+            self._forward_hooks_with_kwargs.add(handle.id)
+        if always_call:
+            self._forward_hooks_always_called.add(handle.id)
+        return handle
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` once the gradients of the module's inputs are known.
+
+        Both are tuples, with ``None`` for arguments that are no tensors or want no gradient. A returned tuple replaces
+        ``grad_input`` for what comes after. While a module has such hooks its inputs and outputs must not be changed in place.
+        """
+        return register(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` when the gradients of the module's outputs are known; a returned tuple replaces them."""
+        return register(self._backward_pre_hooks, hook, prepend)
+
+
+# ------------------------------------------------------------------------------------------------ hooks of all modules
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, args)`` before the ``forward`` of every module."""
+    return register(everywhere, (FORWARD_PRE, hook, False, False))  # type: ignore[arg-type]
+
+
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Call ``hook(module, args, output)`` after the ``forward`` of every module."""
+    return register(everywhere, (FORWARD, hook, with_kwargs, always_call))  # type: ignore[arg-type]
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` when the gradients of any module's inputs are known."""
+    return register(everywhere, (BACKWARD, hook, False, False))  # type: ignore[arg-type]
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` when the gradients of any module's outputs are known."""
+    return register(everywhere, (BACKWARD_PRE, hook, False, False))  # type: ignore[arg-type]
+
+
+# --------------------------------------------------------------------------------------------- a module's name in the graph
+
+_ways: dict[tuple[int, int], tuple[str, ...]] = {}
+
+
+def _way(parent: Any, module: Any) -> list[tuple[str, str]]:
+    """The names that lead from the module that runs to the one it calls, each with its type's name.
+
+    A child is called by its attribute's name, ``layers`` then ``0`` for one in a list. The outermost module has an empty name.
+    """
+    if parent is None or parent is module:
+        return [("", type(module).__name__)]
+    key = (id(parent), id(module))
+    names = _ways.get(key)
+    if names is not None:
+        found = _follow(parent, names)
+        if found and found[-1] is module:
+            return [(name, type(at).__name__) for name, at in zip(names, found, strict=True)]
+    names = _search(parent, module)
+    if names is None:
+        return [(type(module).__name__, type(module).__name__)]
+    if len(_ways) > 10_000:
+        _ways.clear()
+    _ways[key] = names  # numbers may be given again to other modules, so what is found here is followed before it is believed
+    return [(name, type(at).__name__) for name, at in zip(names, _follow(parent, names), strict=True)]
+
+
+def _follow(parent: Any, names: tuple[str, ...]) -> list[Any]:
+    found = []
+    for name in names:
+        parent = parent._modules.get(name) if parent is not None else None
+        found.append(parent)
+    return found
+
+
+def _search(parent: Any, module: Any) -> tuple[str, ...] | None:
+    for name, child in parent._modules.items():
+        if child is module:
+            return (name,)
+    for path, child in parent.named_modules():
+        if child is module:
+            return tuple(path.split("."))
+    return None

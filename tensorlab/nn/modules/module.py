@@ -1,0 +1,493 @@
+"""``Module``: parameters, buffers and other modules under names, and a ``forward``.
+
+Assigning a ``Parameter``, a ``Module`` or a ``Buffer`` to an attribute registers it under that name; everything that walks a model
+(training, moving, saving, printing, drawing) goes by these names.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from tensorlab import dispatch, modes
+from tensorlab.dtypes import dtype as dtype_class
+from tensorlab.engine.hooks import hook_table
+from tensorlab.nn.modules.calling import Called
+from tensorlab.nn.modules.saving import Saved
+from tensorlab.nn.parameter import Buffer, Parameter
+from tensorlab.tensor import Tensor
+
+_HOOK_TABLES = (
+    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks", "_state_dict_hooks",
+    "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+)  # fmt: skip
+_HOOK_SETS = ("_forward_pre_hooks_with_kwargs", "_forward_hooks_with_kwargs", "_forward_hooks_always_called")
+
+#: Attributes that were told to hold modules without registering them, as (class, attribute): each is told once.
+_told: set[tuple[type, str]] = set()
+
+
+class Module(Called, Saved):
+    """The base of all layers and models. Subclasses call ``super().__init__()`` first, and define ``forward``.
+
+    >>> import tensorlab as tl
+    >>> class Double(tl.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.layer = tl.nn.Linear(3, 2)
+    ...
+    ...     def forward(self, x):
+    ...         return self.layer(x) * 2
+    >>> [name for name, _ in Double().named_parameters()]
+    ['layer.weight', 'layer.bias']
+    """
+
+    training: bool
+
+    def __init__(self) -> None:
+        own = self.__dict__
+        own["training"] = True
+        own["_parameters"] = {}
+        own["_buffers"] = {}
+        own["_modules"] = {}
+        own["_non_persistent_buffers_set"] = set()
+        for name in _HOOK_TABLES:
+            own[name] = hook_table()
+        for name in _HOOK_SETS:
+            own[name] = set()
+
+    # ------------------------------------------------------------------------------------------------- attributes
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        for table in ("_parameters", "_buffers", "_modules"):
+            if table in own and name in own[table]:
+                return own[table][name]
+        # A property that failed with AttributeError ends up here too: run it again, so that the name that is really
+        # missing is reported.
+        found = inspect.getattr_static(type(self), name, None)
+        if found is not None and hasattr(type(found), "__get__"):
+            return found.__get__(self, type(self))
+        kind = type(self).__name__
+        if "_parameters" not in own and (name in _HOOK_TABLES or name in ("_parameters", "_buffers", "_modules")):
+            raise AttributeError(f"'{kind}' object has no attribute '{name}': call super().__init__() first in {kind}.__init__")
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        if isinstance(value, Parameter):
+            self._need_init(own, "parameters")
+            _forget(own, name, "_buffers", "_modules")
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            self._need_init(own, "module")
+            _forget(own, name, "_parameters", "_buffers")
+            self.register_module(name, value)
+        elif isinstance(value, Buffer):
+            self._need_init(own, "buffer")
+            _forget(own, name, "_parameters", "_modules")
+            self.register_buffer(name, value, value.persistent)
+        elif "_parameters" in own and name in own["_parameters"]:
+            if value is not None:
+                way = "wrap it in Parameter(), or write its values with .copy_() inside no_grad()"
+                wanted = "tensorlab.nn.Parameter or None expected"
+                raise TypeError(f"cannot assign '{_type_name(value)}' as parameter '{name}' ({wanted}); {way}")
+            own["_parameters"][name] = None
+        elif "_modules" in own and name in own["_modules"]:
+            if value is not None:
+                wanted = "tensorlab.nn.Module or None expected"
+                raise TypeError(f"cannot assign '{_type_name(value)}' as child module '{name}' ({wanted})")
+            own["_modules"][name] = None
+        elif "_buffers" in own and name in own["_buffers"]:
+            if value is not None and not isinstance(value, Tensor):
+                wanted = "tensorlab.Tensor or None expected"
+                raise TypeError(f"cannot assign '{_type_name(value)}' as buffer '{name}' ({wanted})")
+            own["_buffers"][name] = value
+        else:
+            object.__setattr__(self, name, value)
+            if "_modules" in own and _keeps(value):
+                self._tell(name, value, self._known(), stacklevel=3)
+
+    def __delattr__(self, name: str) -> None:
+        own = self.__dict__
+        for table in ("_parameters", "_buffers", "_modules"):
+            if table in own and name in own[table]:
+                del own[table][name]
+                own["_non_persistent_buffers_set"].discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def _need_init(self, own: dict[str, Any], what: str) -> None:
+        if "_parameters" not in own:
+            kind = type(self).__name__
+            raise AttributeError(
+                f"cannot assign {what} before Module.__init__() call; call super().__init__() first in {kind}.__init__"
+            )
+
+    def __dir__(self) -> list[str]:
+        named = [*self._parameters, *self._buffers, *self._modules]
+        return sorted({*super().__dir__(), *(name for name in named if not name[:1].isdigit())})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What ``pickle`` and ``copy.deepcopy`` take. Raises ``RuntimeError`` naming an attribute that holds a computed tensor."""
+        for name, value in self.__dict__.items():
+            found = _computed(value)
+            if found is not None:
+                raise RuntimeError(
+                    f"{type(self).__name__} cannot be copied or pickled: its attribute '{name}' holds a tensor computed by "
+                    f"{found.grad_fn.name()}, and only Tensors created explicitly by the user (graph leaves) can be. "
+                    f"Keep .detach() of it instead, or set '{name}' to None first."
+                )
+        return self.__dict__
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _HOOK_TABLES:
+            self.__dict__.setdefault(name, hook_table())
+        for name in _HOOK_SETS:
+            self.__dict__.setdefault(name, set())
+
+    # ----------------------------------------------------------------------------------------------- registration
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter under a name; ``None`` keeps the name for one that there is none of (no bias, say)."""
+        self._need_init(self.__dict__, "parameter")
+        self._name_is_free("parameter", name, self._parameters)
+        if param is not None and not isinstance(param, Parameter):
+            wanted = "tensorlab.nn.Parameter or None required"
+            raise TypeError(f"cannot assign '{_type_name(param)}' object to parameter '{name}' ({wanted})")
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express "
+                f"'{name}' as a function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is state but not trained; unless ``persistent`` it stays out of ``state_dict()``."""
+        self._need_init(self.__dict__, "buffer")
+        self._name_is_free("buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            wanted = "tensorlab.Tensor or None required"
+            raise TypeError(f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' ({wanted})")
+        self._buffers[name] = tensor
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a child module under a name."""
+        self._need_init(self.__dict__, "module")
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{_type_name(module)} is not a Module subclass")
+        self._name_is_free("module", name, self._modules)
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def _name_is_free(self, what: str, name: Any, table: dict[str, Any]) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {_type_name(name)}")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain ".", got: {name}')
+        if name == "":
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if name not in table and hasattr(self, name):
+            raise KeyError(f"attribute '{name}' already exists")
+
+    # ------------------------------------------------------------------------------------------------ by its path
+
+    def get_submodule(self, target: str) -> Module:
+        """The module at a dotted path; this one for ``""``. Raises ``AttributeError`` naming the part that is missing."""
+        module: Any = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module
+
+    def set_submodule(self, target: str, module: Module) -> None:
+        """Put a module at a dotted path."""
+        path, _, name = target.rpartition(".")
+        if not name:
+            raise ValueError("Cannot set the submodule without a target name!")
+        self.get_submodule(path).add_module(name, module)
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a dotted path."""
+        return self._at(target, "_parameters", "nn.Parameter")
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a dotted path."""
+        return self._at(target, "_buffers", "a buffer")
+
+    def _at(self, target: str, table: str, what: str) -> Any:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        if name not in module.__dict__[table]:
+            raise AttributeError(f"`{name}` is not {what}")
+        return module.__dict__[table][name]
+
+    # -------------------------------------------------------------------------------------------------- walking
+
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all inside it by dotted name, parents first; each once unless ``remove_duplicate=False``."""
+        seen = set() if memo is None else memo
+        waiting: list[tuple[str, Module]] = [(prefix, self)]
+        while waiting:
+            path, module = waiting.pop()
+            if module in seen:
+                continue
+            if remove_duplicate:
+                seen.add(module)
+            yield path, module
+            children = [(f"{path}.{n}" if path else n, m) for n, m in module._modules.items() if m is not None]
+            waiting.extend(reversed(children))
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all inside it."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly inside this one, by name; each once."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly inside this one."""
+        for _, module in self.named_children():
+            yield module
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """All parameters by dotted name; one that is used in several places comes once, unless ``remove_duplicate=False``."""
+        self._tell_unregistered()
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """All parameters, for an optimizer. ``recurse=False`` leaves out those of the modules inside."""
+        self._tell_unregistered()
+        return (parameter for _, parameter in self._named("_parameters", "", recurse, True))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All buffers by dotted name."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All buffers."""
+        return (buffer for _, buffer in self._named("_buffers", "", recurse, True))
+
+    def _named(self, table: str, prefix: str, recurse: bool, once: bool) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=once) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, tensor in module.__dict__[table].items():
+                if tensor is None or id(tensor) in seen:
+                    continue
+                if once:
+                    seen.add(id(tensor))
+                yield (f"{path}.{name}" if path else name), tensor
+
+    # ----------------------------------------------------------------------------------------- for all in the tree
+
+    def apply(self, fn: Callable[[Module], Any]) -> Any:
+        """Call ``fn`` on every module inside, then on this one. Returns the module."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode: bool = True) -> Any:
+        """Put this module and all inside it into training mode, or out of it. Returns the module."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Any:
+        """Put this module and all inside it into evaluation mode: dropout off, and the like. Returns the module."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Start or stop training all parameters. Returns the module."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or set them to 0 with ``set_to_none=False``."""
+        for parameter in self.parameters():
+            gradient = parameter._grad
+            if gradient is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                if gradient.grad_fn is not None:
+                    gradient = parameter.grad = gradient.detach()
+                gradient.requires_grad_(False).zero_()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        """Put ``fn`` of every parameter, gradient and buffer in its place. Parameters stay the same objects."""
+        if recurse:
+            for child in self.children():
+                child._apply(fn)
+        with modes.no_grad():
+            for parameter in self._parameters.values():
+                if parameter is None:
+                    continue
+                gradient = parameter._grad
+                changed = fn(parameter)
+                if changed is not parameter:
+                    parameter.data = changed
+                if gradient is not None:
+                    parameter.grad = fn(gradient)
+            for name, buffer in self._buffers.items():
+                if buffer is not None:
+                    self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Move to a device, or convert floating-point parameters and buffers to a type: ``to(dtype)``, ``to(device)``, ``to(tensor)``.
+
+        In place; returns the module. Raises ``TypeError`` for a type that is not floating point or complex.
+        """
+        target, where, _ = dispatch.wrap(dispatch.np.empty(0, dispatch.np.float32))._read_to(args, kwargs)
+        if target is not None and not (target.is_floating_point or target.is_complex):
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target}")
+
+        def moved(x: Tensor) -> Tensor:
+            return x.to(device=where, dtype=target if x.is_floating_point() or x.is_complex() else None)
+
+        return self._apply(moved)
+
+    def _to_float(self, name: str) -> Any:
+        return self._apply(lambda x: getattr(x, name)() if x.is_floating_point() else x)
+
+    def float(self) -> Any:
+        """All floating-point parameters and buffers as float32, in place. Returns the module."""
+        return self._to_float("float")
+
+    def double(self) -> Any:
+        """All floating-point parameters and buffers as float64, in place. Returns the module."""
+        return self._to_float("double")
+
+    def half(self) -> Any:
+        """All floating-point parameters and buffers as float16, in place. Returns the module."""
+        return self._to_float("half")
+
+    def bfloat16(self) -> Any:
+        """All floating-point parameters and buffers as bfloat16, in place. Returns the module."""
+        return self._to_float("bfloat16")
+
+    def type(self, dst_type: dtype_class) -> Any:
+        """All parameters and buffers as ``dst_type``, in place. Returns the module."""
+        return self._apply(lambda x: x.type(dst_type))
+
+    def cpu(self) -> Any:
+        """All parameters and buffers in host memory. Returns the module."""
+        return self._apply(lambda x: x.cpu())
+
+    def cuda(self, device: Any = None) -> Any:
+        """All parameters and buffers on a GPU. Returns the module."""
+        return self._apply(lambda x: x.cuda(device))
+
+    # ------------------------------------------------------------------------------------- modules nobody registered
+
+    def _tell_unregistered(self) -> None:
+        """Warn, once an attribute, of modules and parameters that are kept where they cannot be found."""
+        known: set[int] | None = None
+        for module in self.modules():
+            for name, value in module.__dict__.items():
+                if _keeps(value) and name not in ("_parameters", "_modules"):
+                    known = self._known() if known is None else known
+                    module._tell(name, value, known, stacklevel=4)
+
+    def _known(self) -> set[int]:
+        return {id(m) for m in self.modules()} | {id(p) for _, p in self._named("_parameters", "", True, True)}
+
+    def _tell(self, name: str, value: Any, known: set[int], stacklevel: int) -> None:
+        lost = next((x for x in _keeps(value) if id(x) not in known), None)
+        key = (type(self), name)
+        if lost is None or key in _told:
+            return
+        _told.add(key)
+        better = ("Module" if isinstance(lost, Module) else "Parameter") + ("Dict" if type(value) is dict else "List")
+        warnings.warn(
+            f"{type(self).__name__}.{name} is a plain {type(value).__name__} that holds a {type(lost).__name__}, which is not "
+            f"registered: parameters(), state_dict() and to() will not see it. Use tensorlab.nn.{better} instead.",
+            stacklevel=stacklevel,
+        )
+
+    # ------------------------------------------------------------------------------------------------- as text
+
+    def extra_repr(self) -> str:
+        """What stands between the brackets of the module's ``repr`` before its children."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        first = extra.split("\n") if extra else []
+        children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        return _bracketed(self._get_name(), first, children)
+
+
+def _bracketed(name: str, first: list[str], children: list[str]) -> str:
+    """``Name(...)`` in one line where there is at most one line inside and no child."""
+    if not children and len(first) <= 1:
+        return f"{name}({''.join(first)})"
+    inside = "".join([f"\n  {line}" for line in [*first, *children]])
+    return f"{name}({inside}\n)"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def _forget(own: dict[str, Any], name: str, *tables: str) -> None:
+    """Take a name away from wherever else it was in use."""
+    own.pop(name, None)
+    for table in tables:
+        own[table].pop(name, None)
+    own["_non_persistent_buffers_set"].discard(name)
+
+
+def _keeps(value: Any) -> list[Any]:
+    """The modules and parameters among the first elements of a plain list, tuple or dictionary."""
+    if type(value) not in (list, tuple, dict) or not value:
+        return []
+    return [x for x in islice(value.values() if type(value) is dict else value, 64) if isinstance(x, (Module, Parameter))]
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _computed(value: Any) -> Tensor | None:
+    """A tensor with history in a value or one level inside it."""
+    if isinstance(value, Tensor):
+        return value if value.grad_fn is not None else None
+    if type(value) is dict:
+        value = list(value.values())
+    if type(value) in (list, tuple):
+        return next((x for x in value if isinstance(x, Tensor) and x.grad_fn is not None), None)
+    return None
