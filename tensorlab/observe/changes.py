@@ -13,7 +13,7 @@ from tensorlab.engine.run import BackwardRun
 from tensorlab.observe.preview import bins, norm
 from tensorlab.observe.schema import STATES, Changes, Stopped
 from tensorlab.observe.snapshot import Walk
-from tensorlab.observe.telling import sentence, waiting_at
+from tensorlab.observe.telling import sentence
 
 if TYPE_CHECKING:
     from tensorlab.observe.session import StepSession

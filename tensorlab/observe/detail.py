@@ -43,7 +43,7 @@ def detail(
         name=node.name(),
         label=label,
         state=state_of(node),
-        module=".".join(name for name, _ in node.scope or () if name),
+        module=names.module_path(node.scope or ()),
         formula=node.row.formula if node.row is not None else "",
         derivative=_derivative(node),
         derivative_shapes=_derivative_shapes(node),
@@ -156,7 +156,7 @@ def _gradients(node: Node, run: Any, edited: set[int]) -> Iterable[GradientSlot]
             yield GradientSlot(output, "incoming", name, _of(gradient), output in edited)
         for slot, gradient in run.flow(node):
             yield GradientSlot(slot, "outgoing", f"grad_{_parameter(node, slot)}", _of(gradient), False)
-    if type(node) is AccumulateGrad and node.variable.grad is not None:
+    if type(node) is AccumulateGrad and node.variable is not None and node.variable.grad is not None:
         yield GradientSlot(0, "accumulated", "grad", _of(node.variable.grad), False)
 
 

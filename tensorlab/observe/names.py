@@ -6,15 +6,15 @@ Nothing is kept but strings and numbers, so names keep nothing alive.
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tensorlab.tensor import Tensor
-
 from tensorlab.engine.node import Bound, Node
+from tensorlab.tensor import Tensor
 
 #: Where our own code lies: callers are looked for outside of it.
 OURS = str(Path(__file__).parents[1])
@@ -47,8 +47,18 @@ def caller_namespace(*ignored: str) -> dict[str, Any]:
     namespace = dict(notebook_namespace() or {})
     if frame is not None:
         namespace |= frame.f_globals
-        namespace |= frame.f_locals
+        namespace |= _locals(frame)
     return namespace
+
+
+def _locals(frame: FrameType) -> dict[str, Any]:
+    """The local variables of a frame. Before Python 3.13 a function's frame keeps the copy that it gives, and with it
+    every value; the copy is emptied so that looking leaves nothing alive."""
+    given = frame.f_locals
+    found = dict(given)
+    if type(given) is dict and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        given.clear()
+    return found
 
 
 class Names:
@@ -57,6 +67,7 @@ class Names:
     def __init__(self, namespace: Mapping[str, Any] | None = None) -> None:
         self._tensors: dict[int, str] = {}
         self._values: dict[tuple[int, int], str] = {}
+        self._roots: dict[str, str] = {}
         self._arrays: dict[tuple[int, tuple[int, ...], tuple[int, ...]], str] = {}
         modules: dict[str, Any] = {}
         plain: dict[str, Any] = {}
@@ -67,6 +78,8 @@ class Names:
                 modules[name] = value
             else:
                 plain[name] = value
+        types = [type(module).__name__ for module in modules.values()]
+        self._roots = {kind: name for kind, name in zip(types, modules, strict=True) if types.count(kind) == 1}
         # A parameter is called as its module calls it; anything else by the shortest way to it.
         for name, module in sorted(modules.items(), key=lambda item: (len(item[0]), item[0])):
             for path, parameter in module.named_parameters():
@@ -89,6 +102,15 @@ class Names:
     def of_array(self, array: Any) -> str:
         """The name of a tensor that lies in exactly the memory of ``array``, or an empty string."""
         return self._arrays.get(_memory(array), "")
+
+    def of_module(self, type_name: str) -> str:
+        """The name of the only module of this type in the namespace, or an empty string."""
+        return self._roots.get(type_name, "")
+
+    def module_path(self, scope: Sequence[tuple[str, str]]) -> str:
+        """A path of modules in dots, begun with the user's name for the outermost: ``model.0``."""
+        outermost = [self.of_module(scope[0][1])] if scope and not scope[0][0] else []
+        return ".".join(filter(None, outermost + [name for name, _ in scope]))
 
     def _add(self, name: str, tensor: Any) -> None:
         self._tensors.setdefault(id(tensor), name)

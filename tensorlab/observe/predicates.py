@@ -39,11 +39,11 @@ class Predicates:
     def __init__(self, predicates: Iterable[Predicate]) -> None:
         self.all = tuple(predicates)
 
-    def met_by(self, gradients: Iterable[Any] | None) -> str:
+    def met_by(self, gradients: Iterable[Any]) -> str:
         """Why the gradients that wait at a node fulfil a condition, in words; empty when they fulfil none."""
         if not self.all:
             return ""
-        arrays = [gradient._a for gradient in gradients or () if gradient is not None]
+        arrays = [gradient._a for gradient in gradients if gradient is not None]
         for predicate in self.all:
             for array in arrays:
                 why = _why(predicate, array)

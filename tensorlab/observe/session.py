@@ -25,7 +25,6 @@ from tensorlab.observe.predicates import Predicates, parsed
 from tensorlab.observe.protocol import Message, Refused, parts, response, whole
 from tensorlab.observe.schema import SESSION, Breakpoints, NodeDetail, Reason, SessionState, Stopped
 from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, snapshot
-from tensorlab.observe.telling import waiting_at
 
 Listener = Callable[[Message], None]
 

@@ -41,17 +41,17 @@ class Walk:
     def __init__(self, roots: Sequence[Any], limit: int = MOST_NODES) -> None:
         if limit < 1:
             raise ValueError(f"limit={limit}: a picture of a graph needs at least one node")
-        self.roots = [Bound.edge(root) for root in roots if root.requires_grad]
+        self.roots = [Bound.edge(root)[0] for root in roots if root.requires_grad]
         self.plain = [root for root in roots if not root.requires_grad]
         self.items: list[Node | Input] = []
         self.place: dict[int, int] = {}
         self.edges: list[tuple[int, int, int]] = []
         self.inputs: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Input] = {}
-        reached = _reachable([node for node, _ in self.roots])
+        reached = _reachable(self.roots)
         operations = sorted((node for node in reached if type(node) is not AccumulateGrad), key=_seq)
         for node in operations[max(0, len(operations) - limit) :]:
             self._add(node)
-        for node, _ in self.roots:
+        for node in self.roots:
             if type(node) is AccumulateGrad and node.seq not in self.place:
                 self._append(node)
         for root in self.plain:
@@ -156,7 +156,8 @@ def _name_of(tensor: Any, names: Names) -> str:
     found = names.of_tensor(tensor)
     if found or not tensor.requires_grad:
         return found
-    return names.of_value(*Bound.edge(tensor))
+    node, output, *_ = Bound.edge(tensor)
+    return names.of_value(node, output)
 
 
 class _Writer:
@@ -171,7 +172,7 @@ class _Writer:
         self.places: dict[Site, int] = {}
         self.shapes: dict[tuple[int, ...], int] = {}
         self.dtypes: dict[Any, int] = {}
-        self.roots = {node for node, _ in walk.roots}
+        self.roots = set(walk.roots)
         self.columns: dict[str, list[int]] = {field.name: [] for field in fields(NodeColumns)}
 
     def graph(self, title: str, results: Sequence[Any]) -> Graph:
@@ -188,8 +189,7 @@ class _Writer:
             nodes=NodeColumns(**{name: tuple(column) for name, column in self.columns.items()}),
             edges=EdgeColumns(sources, targets, slots),
             groups=tuple(
-                Group(".".join(name for name, _ in path if name), path[-1][1], self.groups.get(path[:-1], -1))
-                for path in self.groups
+                Group(self.names.module_path(path), path[-1][1], self.groups.get(path[:-1], -1)) for path in self.groups
             ),
             sites=tuple(self.places),
             hidden=self.walk.hidden,

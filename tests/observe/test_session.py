@@ -6,6 +6,7 @@ import gc
 import json
 import math
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -428,6 +429,8 @@ def test_an_edit_of_a_billion_expanded_elements_is_refused_and_a_look_at_it_is_q
 
 def serve(session, *requests) -> threading.Thread:
     def work():
+        while not session.blocking:
+            time.sleep(0.01)
         for command in requests:
             session.handle({"seq": 1, "command": command})
 
