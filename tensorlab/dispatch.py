@@ -57,6 +57,7 @@ def wrap(array: Any) -> Any:
     out._a = array
     out._st = out._edge = out._grad = out._view = out._acc = None
     out._rg = out._live = False
+    out._off = 0
     return out
 
 
@@ -112,6 +113,7 @@ def unary(row: Row) -> Callable[[Any], Any]:
         out._a = r
         out._st = out._edge = out._grad = out._view = out._acc = None
         out._rg = out._live = False
+        out._off = 0
         if x._live and grad and state.grad:
             edge = x._edge if x._view is None else edge_of(x)
             if edge is None and x._rg:
@@ -185,6 +187,7 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
         out._a = r
         out._st = out._edge = out._grad = out._view = out._acc = None
         out._rg = out._live = False
+        out._off = 0
         if (x._live or y._live) and grad and state.grad:
             ex = x._edge if x._view is None else edge_of(x)
             if ex is None and x._rg:
@@ -475,12 +478,13 @@ def recover(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], error: Excep
 class View:
     """What a view knows: its base, how it lies in the base's storage, and how it came to be."""
 
-    __slots__ = ("base", "made_in", "stamp", "replay")
+    __slots__ = ("base", "made_in", "stamp", "layout")
 
-    def __init__(self, base: Any, made_in: str, stamp: int) -> None:
+    def __init__(self, base: Any, made_in: str, stamp: int, at: layout.Layout) -> None:
         self.base = base
         self.made_in = made_in  # "" (ordinary), "no_grad", "inference", "several" (one of several views) or "function"
         self.stamp = stamp  # the storage's version for which the view's edge is right
+        self.layout = at
 
     def sync(self, x: Any) -> None:
         """Bring a view's place in the graph up to date after somebody wrote into its storage."""
@@ -508,21 +512,16 @@ def _node_for_view(row: Row, base: Any, x: Any) -> Node:
 
 def strides_of(a: Any) -> tuple[int, ...]:
     """Strides in elements, for empty arrays those of PyTorch."""
-    if a.size == 0 and not any(a.strides):
-        return layout.contiguous_strides(a.shape)
     size = a.itemsize
-    return tuple([s // size for s in a.strides])
+    strides = tuple([s // size for s in a.strides])
+    return layout.contiguous_strides(a.shape) if a.size == 0 and not any(strides) else strides
 
 
 def layout_of(x: Any) -> layout.Layout:
     """How a tensor lies in its storage, in elements."""
-    a = x._a
-    st = x._st
-    offset = 0
-    if st is not None and st.root is not None:
-        where = backend.of(a)
-        offset = (where.address(a) - where.address(st.root)) // a.itemsize
-    return layout.Layout(a.shape, strides_of(a), offset)
+    if x._view is not None:
+        return x._view.layout
+    return layout.Layout(x._a.shape, strides_of(x._a), x._off)
 
 
 def view(row: Row, x: Any, **attrs: Any) -> Any:
@@ -532,63 +531,63 @@ def view(row: Row, x: Any, **attrs: Any) -> Any:
     before = layout_of(x)
     after = row.view(before, **attrs)
     out = alias(x, after, x._a.dtype)
-    _tie_view(row, x, out, attrs, before)
+    above = x._view
+    st = x._st
+    if state.grad:
+        made_in = "" if above is None else above.made_in
+        out._view = View(x if above is None else above.base, made_in, st.version, after)
+        out._live = True
+        if x._live:
+            attrs["base_layout"] = before
+            record(row, (x,), attrs, (out,))
+    else:
+        out._view = View(x if above is None else above.base, "inference" if state.inference else "no_grad", st.version, after)
+        out._live = True
+        if x._rg and x._edge is None:
+            out._rg = True  # a view of a leaf made without recording is itself a leaf that requires grad, as in PyTorch
+    if _unusual:
+        _tell(row, (x,), attrs, (out,))
     return out
 
 
 def views(row: Row, x: Any, **attrs: Any) -> tuple[Any, ...]:
     """Run a row whose results are several views (split, unbind)."""
     before = layout_of(x)
-    outs = tuple([alias(x, after, x._a.dtype) for after in row.view(before, **attrs)])
     base = x._view.base if x._view is not None else x
-    stamp = x._st.version
-    for out in outs:
-        out._view = View(base, "several", stamp)
+    outs = []
+    for after in row.view(before, **attrs):
+        out = alias(x, after, x._a.dtype)
+        out._view = View(base, "several", x._st.version, after)
         out._live = True
-    if state.grad:
-        record(row, (x,), {**attrs, "base_layout": before}, outs)
+        outs.append(out)
+    made = tuple(outs)
+    if state.grad and x._live:
+        record(row, (x,), {**attrs, "base_layout": before}, made)
     if _unusual:
-        for tap in taps.ops:
-            tap(row, (x,), attrs, outs)
-    return outs
+        _tell(row, (x,), attrs, made)
+    return made
 
 
 def alias(x: Any, after: layout.Layout, dtype: Any) -> Any:
     """A tensor over the storage of ``x``, under another layout."""
     a = x._a
-    st = storage_of(x)
-    where = backend.of(a)
-    if st.root is None:
-        st.root = where.root(a)
+    st = x._st
+    if st is None:
+        st = x._st = Storage()
+    root = st.root
+    if root is None:
+        root = st.root = backend.of(a).root(a)
     size = dtype.itemsize
     shape, strides, offset = after
+    start = offset * size
     if 0 in shape:
-        offset = min(offset * size, st.root.nbytes) if st.root.size else 0
-    else:
-        offset *= size
-    out = wrap(where.strided(st.root, shape, tuple([s * size for s in strides]), offset, dtype))
+        start = min(start, root.nbytes)
+    steps = [s * size for s in strides]
+    made = ndarray(shape, dtype, root, start, steps) if type(a) is ndarray else backend.of(a).strided(root, shape, steps, start, dtype)
+    out = wrap(made)
     out._st = st
+    out._off = offset
     return out
-
-
-def _tie_view(row: Row, x: Any, out: Any, attrs: dict[str, Any], before: layout.Layout) -> None:
-    base = x._view.base if x._view is not None else x
-    st = x._st
-    if state.inference:
-        made_in = "inference"
-    elif not state.grad:
-        made_in = "no_grad"
-    else:
-        made_in = x._view.made_in if x._view is not None else ""
-    out._view = View(base, made_in, st.version)
-    out._live = True
-    if state.grad:
-        record(row, (x,), {**attrs, "base_layout": before}, (out,))
-    elif x._rg and x._edge is None:
-        out._rg = True  # a view of a leaf made without recording is itself a leaf that requires grad, as in PyTorch
-    if _unusual:
-        for tap in taps.ops:
-            tap(row, (x,), attrs, (out,))
 
 
 def device_of(a: Any) -> device:

@@ -56,7 +56,7 @@ class Tensor:
     Make one with ``tensorlab.tensor(data)``. ``requires_grad=True`` starts recording; ``backward()`` fills ``.grad`` of the leaves.
     """
 
-    __slots__ = ("_a", "_st", "_edge", "_rg", "_live", "_grad", "_view", "_acc", "__dict__", "__weakref__")
+    __slots__ = ("_a", "_st", "_edge", "_rg", "_live", "_grad", "_view", "_acc", "_off", "__dict__", "__weakref__")
 
     _a: Any
     _st: Storage | None
@@ -66,6 +66,7 @@ class Tensor:
     _grad: Any
     _view: Any
     _acc: Any
+    _off: int
 
     def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Tensor:
         if len(args) == 1 and not isinstance(args[0], int):
@@ -268,13 +269,14 @@ class Tensor:
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        self._a, self._st = value._a, storage_of(value)
+        self._a, self._st, self._off = value._a, storage_of(value), value._off
         self._acc = None
 
     def detach(self) -> Tensor:
         """The same memory as a tensor that needs no gradient. In-place changes to either are seen, and noticed, by both."""
         out = wrap(self._a)
         out._st = storage_of(self)
+        out._off = self._off
         return out
 
     def detach_(self) -> Tensor:
@@ -393,7 +395,7 @@ class Tensor:
         return printing.tensor_repr(self)
 
     def __dir__(self) -> list[str]:
-        return [name for name in object.__dir__(self) if name not in ("_a", "_st", "_edge", "_rg", "_live", "_view", "_acc")]
+        return [name for name in object.__dir__(self) if name not in ("_a", "_st", "_edge", "_rg", "_live", "_view", "_acc", "_off")]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self.grad_fn is not None:
@@ -588,6 +590,7 @@ def as_subclass(x: Tensor, cls: Any) -> Any:
     out._a, out._st = x._a, storage_of(x)
     out._edge = out._grad = out._view = out._acc = None
     out._rg = out._live = False
+    out._off = x._off
     return out
 
 
@@ -606,6 +609,9 @@ def _unpack(array: Any, storage: Storage, edge: Any) -> Tensor:
         return edge[2]
     out = wrap(array)
     out._st = storage
+    if storage.root is not None:
+        where = backend.of(array)
+        out._off = (where.address(array) - where.address(storage.root)) // array.itemsize if array.size else 0
     if edge is not None:
         out._rg = out._live = True
         if len(edge) == 2:

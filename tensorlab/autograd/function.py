@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorlab import dispatch, modes
-from tensorlab.dispatch import View, edge_of, storage_of, wrap
+from tensorlab.dispatch import View, edge_of, layout_of, storage_of, wrap
 from tensorlab.engine.node import Bound, Node, Packed, counter, fit
 from tensorlab.modes import state
 from tensorlab.tensor import Tensor
@@ -210,8 +210,8 @@ class _Weak:
 def _same(x: Tensor) -> Tensor:
     """An input that ``forward`` returned as it is: a view of it, so that it can have its own history."""
     out = wrap(x._a)
-    out._st = storage_of(x)
-    out._view = View(x._view.base if x._view is not None else x, "function", out._st.version)
+    out._st, out._off = storage_of(x), x._off
+    out._view = View(x._view.base if x._view is not None else x, "function", out._st.version, layout_of(x))
     return out
 
 
