@@ -485,7 +485,8 @@ class Tensor:
 
     def _op(self, name: str, *others: Any, **attrs: Any) -> Tensor:
         """Run a row by name with this tensor as its first input; for gradient formulas."""
-        return dispatch.call(ROWS[name], (self, *others), **attrs)
+        row = ROWS[name]
+        return dispatch.call(row, (self, *others), **attrs) if row.view is None else dispatch.view(row, self, **attrs)
 
     def _zeros(self, shape: tuple[int, ...]) -> Tensor:
         """Zeros of this tensor's type and device; for gradient formulas."""
