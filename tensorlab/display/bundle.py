@@ -1,7 +1,7 @@
 """What a graph shows of itself: a bundle of our own document, a picture and plain text, without any widget in it.
 
-The document is drawn by the JupyterLab extension, the picture by everything else that can show one, the text by the rest; so
-a saved notebook shows its graphs with no kernel, no script and no network.
+The document is drawn by the JupyterLab extension, the picture by everything else that can show one, the text by the
+rest; so a saved notebook shows its graphs with no kernel, no script and no network.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from tensorlab.display.outline import ROOT, Item, Outline
 
-HEIGHT, HEIGHT_WITH_BADGES = 44, 54
-BADGE_TOP, BADGE_HEIGHT = 36, 18
+HEIGHT, HEIGHT_WITH_BADGES = 46, 57
+BADGE_TOP, BADGE_HEIGHT = 40, 17
 DUMMY_WIDTH, LONGEST_SPAN, MARGIN, STUB = 8, 8, 24, 14
 MANY_ITEMS = 5000
 
@@ -147,24 +147,25 @@ def _measure(outline: Outline, box: Box) -> None:
         box.badges = [*box.badges[:2], Badge(-1, f"+{len(box.badges) - 2}", 0, 0)]
     row = 20 - 6
     for badge in box.badges:
-        badge.width = 10 + 7 * len(badge.text)
+        badge.width = 14 + 7 * len(badge.text)
         row += badge.width + 6
-    needed = max(44 + 17 * len(box.title) // 2, 28 + 7 * len(box.subtitle), row)
+    needed = max(50 + 17 * len(box.title) // 2, 28 + 7 * len(box.subtitle), row)
     box.w = min(max(-(-needed // 24) * 24, 120), 264)
 
 
 def _assign_layers(boxes: list[Box], edges: list[Edge]) -> None:
-    """The longest way from a source, then sources pulled down to just above their first consumer."""
+    """Below everything a box needs, then down to right above the first that needs it."""
     incoming: list[list[int]] = [[] for _ in boxes]
     outgoing: list[list[int]] = [[] for _ in boxes]
     for edge in edges:
-        incoming[edge.target].append(edge.source)
-        outgoing[edge.source].append(edge.target)
+        if edge.source < edge.target:
+            incoming[edge.target].append(edge.source)
+            outgoing[edge.source].append(edge.target)
     for number, box in enumerate(boxes):
-        box.layer = max((boxes[source].layer + 1 for source in incoming[number] if source < number), default=0)
-    for number, box in enumerate(boxes):
-        if not incoming[number] and outgoing[number]:
-            box.layer = max(0, min(boxes[target].layer for target in outgoing[number]) - 1)
+        box.layer = max((boxes[source].layer + 1 for source in incoming[number]), default=0)
+    for number in range(len(boxes) - 1, -1, -1):
+        if outgoing[number]:
+            boxes[number].layer = min(boxes[target].layer for target in outgoing[number]) - 1
 
 
 # ---- order and x ----------------------------------------------------------------------------------------------------
@@ -268,19 +269,25 @@ class _Grid:
         }
 
     def place(self) -> None:
-        """Centres: packed first, then drawn towards the neighbours in nine passes."""
+        """Centres: packed first, then drawn towards the neighbours, pass by pass."""
         offsets = {}
         for number, layer in enumerate(self.layers):
             offsets[number] = self._offsets(layer)
             middle = offsets[number][-1] / 2
             for item, offset in zip(layer, offsets[number], strict=False):
                 self.x[item] = offset - middle
-        last = len(self.layers) - 1
-        for turn in range(9):
-            downwards = turn % 2 == 0
-            numbers = range(1, last + 1) if downwards else range(last - 1, -1, -1)
+        down = range(1, len(self.layers))
+        up = range(len(self.layers) - 2, -1, -1)
+        for turn in range(9 if len(self.width) <= MANY_ITEMS else 3):
+            numbers, neighbours = (down, self.above) if turn % 2 == 0 else (up, self.below)
             for number in numbers:
-                self._settle(self.layers[number], offsets[number], self.above if downwards else self.below)
+                self._settle(
+                    self.layers[number],
+                    offsets[number],
+                    [self._wish(item, neighbours[item]) for item in self.layers[number]],
+                )
+        for number in up:
+            self._settle(self.layers[number], offsets[number], [self._last_wish(item) for item in self.layers[number]])
 
     def _offsets(self, layer: list[int]) -> list[float]:
         found = [0.0]
@@ -295,11 +302,10 @@ class _Grid:
             common += 1
         return 28 + 16 * (len(one) + len(other) - 2 * common)
 
-    def _settle(self, layer: list[int], offsets: list[float], neighbours: list[list[int]]) -> None:
+    def _settle(self, layer: list[int], offsets: list[float], wishes: list[tuple[float, int]]) -> None:
         """Give a layer the places nearest to its wishes that keep order and gaps (pool adjacent violators)."""
         blocks: list[tuple[float, int, int]] = []  # weighted sum, weight, items
-        for item, offset in zip(layer, offsets, strict=False):
-            wish, weight = self._wish(item, neighbours[item])
+        for (wish, weight), offset in zip(wishes, offsets, strict=False):
             total, count = weight * (wish - offset), 1
             while blocks and total / weight < blocks[-1][0] / blocks[-1][1]:
                 before = blocks.pop()
@@ -311,6 +317,12 @@ class _Grid:
             for _ in range(count):
                 self.x[layer[at]] = mean + offsets[at]
                 at += 1
+
+    def _last_wish(self, item: int) -> tuple[float, int]:
+        """At last only what stands above everything else moves, over what it leads to."""
+        if not self.rootless[item]:
+            return self.x[item], 1000
+        return self._wish(item, self.below[item])[0], 1
 
     def _wish(self, item: int, near: list[int]) -> tuple[float, int]:
         if not near:

@@ -7,6 +7,7 @@ moment.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -232,17 +233,27 @@ class Outline:
         return found
 
     def _place_sources(self) -> None:
-        """A source stands in the innermost repeat that holds all its consumers, so that it folds away with it."""
-        for at in range(self.count):
-            if not self.is_source[at] or not self.consumers[at]:
-                continue
+        """A source stands in the innermost repeat that holds all its consumers, if each period has one of them: so
+        the inputs of loop steps fold with their steps, and the input of a deep net stays outside."""
+        sources = [
+            at for at in range(self.count) if self.is_source[at] and self.consumers[at] and not self.is_badge[at]
+        ]
+        for at in sources:
             first, *others = self.consumers[at]
             home = self.home[first]
             for other in others:
                 home = self.common(home, self.home[other])
-            while home != ROOT and not self.folds[home].is_repeat:
-                home = self.folds[home].parent
-            self.home[at] = home
+            self.home[at] = self._repeat_around(home)
+        counts = Counter(self.home[at] for at in sources)
+        for at in sources:
+            while self.home[at] != ROOT and counts[self.home[at]] < self.folds[self.home[at]].times:
+                self.home[at] = self._repeat_around(self.folds[self.home[at]].parent)
+
+    def _repeat_around(self, fold: int) -> int:
+        """``fold`` if it is a repeat, else the innermost repeat around it, or the root."""
+        while fold != ROOT and not self.folds[fold].is_repeat:
+            fold = self.folds[fold].parent
+        return fold
 
 
 def _repeat_at(marks: Sequence[int], sizes: Sequence[int], start: int) -> tuple[int, int]:

@@ -235,8 +235,8 @@ class _Drawing:
         whole = self._tooltip(box)
         return (
             f"<g><title>{text(whole)}</title>{shape}"
-            f'<text class="t" x="{x + 12}" y="{y + 18}">{text(title)}</text>'
-            f'<text class="q" x="{x + 12}" y="{y + 33}">{text(quiet)}</text>'
+            f'<text class="t" x="{x + 12}" y="{y + 19}">{text(title)}</text>'
+            f'<text class="q" x="{x + 12}" y="{y + 34}">{text(quiet)}</text>'
             f"{_mark(mark, x + w - 20, y + 12)}{''.join(self._badge(box, at) for at in range(len(box.badges)))}</g>"
         )
 
@@ -269,7 +269,7 @@ class _Drawing:
         return (
             f'<rect class="tl-badge" x="{badge.x + 0.5}" y="{y + 0.5}" width="{badge.width - 1}" '
             f'height="{BADGE_HEIGHT - 1}" rx="8.5"/>'
-            f'<text class="q" x="{badge.x + 5}" y="{y + 13}">{text(cut(badge.text, 28))}</text>'
+            f'<text class="q" x="{badge.x + 7}" y="{y + 12.5}">{text(cut(badge.text, 28))}</text>'
         )
 
     def _tooltip(self, box: Box) -> str:

@@ -76,9 +76,9 @@ class Picture:
                     position = self._edges.get((at, slot)) if at is not None else None
                     if position is not None and position in self.moved and self.state(node) == "done":
                         edges.append(position)
-        for node in (self.current, self.run.current):
-            if node is not None:
-                nodes[node] = None
+        for held_up in (self.current, self.run.current):
+            if held_up is not None:
+                nodes[held_up] = None
         self.current = self.run.current
         return self._stopped(session, list(nodes), edges)
 

@@ -22,7 +22,7 @@ def parsed(given: Any) -> tuple[Predicate, ...]:
 
 
 def _parsed(entry: Any) -> Predicate:
-    kind = entry.get("kind") if isinstance(entry, dict) else None
+    kind: Any = entry.get("kind") if isinstance(entry, dict) else None
     if kind not in KINDS:
         raise ValueError(f"a predicate needs a 'kind' out of {', '.join(KINDS)}, not {kind!r}")
     if not kind.startswith("norm"):
@@ -39,11 +39,11 @@ class Predicates:
     def __init__(self, predicates: Iterable[Predicate]) -> None:
         self.all = tuple(predicates)
 
-    def met_by(self, gradients: Iterable[Any]) -> str:
+    def met_by(self, gradients: Iterable[Any] | None) -> str:
         """Why the gradients that wait at a node fulfil a condition, in words; empty when they fulfil none."""
         if not self.all:
             return ""
-        arrays = [gradient._a for gradient in gradients if gradient is not None]
+        arrays = [gradient._a for gradient in gradients or () if gradient is not None]
         for predicate in self.all:
             for array in arrays:
                 why = _why(predicate, array)

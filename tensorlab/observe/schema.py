@@ -13,11 +13,11 @@ as JSON in a notebook file and as one binary buffer over a live connection. Stri
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-GRAPH = "tensorlab.graph/1"
-NODE = "tensorlab.node/1"
-SESSION = "tensorlab.session/1"
+GRAPH: Final = "tensorlab.graph/1"
+NODE: Final = "tensorlab.node/1"
+SESSION: Final = "tensorlab.session/1"
 
 #: What a node is, by its number in ``NodeColumns.kind``.
 KINDS = ("operation", "parameter", "leaf", "input", "root")

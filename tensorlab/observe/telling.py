@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorlab.engine.node import AccumulateGrad, Node
-from tensorlab.engine.run import BackwardRun
 from tensorlab.observe import preview
 from tensorlab.observe.words import count_text, number_text, shape_text
 
@@ -20,11 +19,11 @@ def sentence(session: StepSession) -> str:
     if node is None:
         leaves = count_text(sum(type(done) is AccumulateGrad for done in run.done), "leaf", "leaves")
         return f"Finished after {count_text(run.count, 'node')}. Gradients have arrived at {leaves}."
-    waiting = waiting_at(run, node)
-    others = sum(left >= 0 and gradient is not None for left, gradient in run.cells.values()) - bool(waiting)
+    waiting = run.held(node)
+    others = len(run.waiting) - (waiting is not None)
     said = [
         f"Step {run.count + 1} of {run.total}{_why(session)}.",
-        f"Next is {called(node, session)}: {_gradient(run.held(node))}.",
+        f"Next is {called(node, session)}: {_gradient(waiting)}.",
         f"{count_text(others, 'more node waits', 'more nodes wait')}." if others else "",
         _will_do(node),
     ]
@@ -50,8 +49,8 @@ def _why(session: StepSession) -> str:
     }.get(session.reason, "")
 
 
-def _gradient(waiting: list[Any]) -> str:
-    arrays = [gradient._a for gradient in waiting if gradient is not None]
+def _gradient(waiting: list[Any] | None) -> str:
+    arrays = [gradient._a for gradient in waiting or () if gradient is not None]
     if not arrays:
         return "no gradient came to it"
     told = [f"gradient {shape_text(array.shape)} with norm {number_text(preview.norm(array))}" for array in arrays[:2]]
@@ -71,11 +70,3 @@ def _will_do(node: Node) -> str:
         if edge is not None and name in row.derivatives
     ]
     return f"It works out {', '.join(lines)}." if lines else ""
-
-
-def waiting_at(run: BackwardRun, node: Node) -> list[Any]:
-    """The gradients that wait at a node, one entry an output; empty when there are none, or no longer."""
-    left, gradient = run.cells.get(node, (0, None))
-    if left < 0 or gradient is None:
-        return []
-    return list(gradient) if node.many else [gradient]

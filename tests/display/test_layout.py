@@ -69,7 +69,7 @@ def test_many_parameters_of_one_node_are_counted():
 def test_equal_layers_fold_to_one_box_with_a_count():
     outline = Outline(encoder(60))
     picture = layout(outline)
-    assert [box.title for box in picture.boxes] == ["×60 EncoderLayer", "SumBackward0"]
+    assert [box.title for box in picture.boxes] == ["x", "×60 EncoderLayer", "SumBackward0"]
 
 
 def test_loop_steps_without_modules_fold_too():

@@ -95,7 +95,9 @@ class Stepper(Instrument):
         """Replace all breakpoints: before these nodes, and before any node whose incoming gradient holds NaN or
         infinity or has a norm beyond a bound. Without arguments there are none."""
         bounds = {"norm_above": norm_above, "norm_below": norm_below}
-        predicates = [{"kind": kind, "value": None} for kind, wanted in (("nan", nan), ("inf", inf)) if wanted]
+        predicates: list[dict[str, Any]] = [
+            {"kind": kind, "value": None} for kind, wanted in (("nan", nan), ("inf", inf)) if wanted
+        ]
         predicates += [{"kind": kind, "value": bound} for kind, bound in bounds.items() if bound is not None]
         self.session.ask("setBreakpoints", nodes=[_number(node) for node in nodes], predicates=predicates)
 
