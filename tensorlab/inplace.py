@@ -8,6 +8,7 @@ and the rest to what was there before. Every other view finds out when it is nex
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,9 @@ def _compute(row: Row, name: str, x: Any, tensors: list[Any], attrs: dict[str, A
     xp = backend.namespace(x._a)
     try:
         result = row.forward(xp, *arrays, **attrs)
+    except (RuntimeWarning, FloatingPointError):
+        with np.errstate(all="ignore"):
+            result = row.forward(xp, *arrays, **attrs)
     except Exception as error:
         raise explain(row, tensors, attrs, error) from None
     a = x._a
@@ -209,6 +213,28 @@ def _move_retained(x: Any, node: Node) -> None:
     old = x._edge[0].hooks.retain.pop(x._edge[1], None)
     if old is not None:
         node.hook_tables().retain[0] = old
+
+
+def resized(x: Any, shape: tuple[int, ...]) -> None:
+    """Give ``x`` another shape over its own storage, row by row from where it starts; over new storage if that is too small."""
+    old, st = x._a, storage_of(x)
+    where = backend.of(old)
+    root, start = st.root if st.root is not None else where.root(old), layout_of(x).offset
+    if (start + prod(shape)) * old.itemsize > root.nbytes:
+        root, start = _grown(old, root, start, prod(shape)), 0
+        x._st, x._view = Storage(), None
+        x._st.version, x._st.root, st = st.version, root, x._st
+    strides = tuple([s * old.itemsize for s in layout.contiguous_strides(shape)])
+    x._a = where.strided(root, shape, strides, start * old.itemsize, old.dtype)
+    st.bump("resize_", sites.here(2))
+
+
+def _grown(a: Any, root: Any, start: int, count: int) -> Any:
+    """A larger buffer that begins with what lies in ``root`` from ``start`` on."""
+    fresh = backend.namespace(a).empty(count, a.dtype)
+    kept = root.reshape(-1)[start:][:count]
+    fresh[: kept.size] = kept
+    return fresh
 
 
 def assign(x: Any, value: Any) -> None:

@@ -6,8 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorlab import dispatch, dtypes, random
-from tensorlab import functional as F
-from tensorlab.inplace import write
+from tensorlab.creation import size_of
+from tensorlab.functional import plain
+from tensorlab.functional import pointwise as P
+from tensorlab.functional.products import matmul
+from tensorlab.functional.pointwise import fillable, scaled
+from tensorlab.inplace import resized, write
+from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
 from tensorlab.tensor import Tensor
 
@@ -17,7 +22,7 @@ SAME_NAME = """
     eq ne lt le gt ge greater greater_equal less less_equal not_equal logical_and logical_or logical_xor logical_not
     bitwise_and bitwise_or bitwise_xor bitwise_not neg negative abs absolute sign sgn exp exp2 expm1 log log2 log10 log1p sqrt
     rsqrt square reciprocal sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh sigmoid relu erf floor ceil round trunc
-    isnan isinf isfinite clamp clip masked_fill sum mean var std prod cumsum cumprod amax amin max min argmax argmin all any
+    isnan isinf isfinite clamp clip clamp_min clamp_max masked_fill sum mean var std prod cumsum cumprod amax amin max min argmax argmin all any
     logsumexp norm matmul mm mv dot bmm outer addmm transpose swapaxes swapdims t movedim moveaxis broadcast_to squeeze unsqueeze
     flatten ravel unflatten select narrow as_strided diagonal unfold split chunk unbind tril triu clone gather scatter_add
     index_select masked_select nonzero softmax log_softmax equal allclose
@@ -48,25 +53,21 @@ def _in_place(name: str) -> Callable[..., Any]:
     return method
 
 
-def _scaled(other: Any, alpha: Any) -> Any:
-    return other if alpha == 1 else other * alpha
-
-
 def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``self += alpha * other``. Returns the tensor."""
-    return write(ROWS["add"], self, _scaled(other, alpha))
+    return write(ROWS["add"], self, other if alpha == 1 else scaled("add_", self, other, alpha))
 
 
 def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``self -= alpha * other``. Returns the tensor."""
-    return write(ROWS["sub"], self, _scaled(other, alpha))
+    return write(ROWS["sub"], self, other if alpha == 1 else scaled("sub_", self, other, alpha))
 
 
 def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """``self /= other``. Returns the tensor."""
-    if rounding_mode is None:
-        return write(ROWS["div"], self, other)
-    return write(ROWS["copy"], self, F.div(self, other, rounding_mode=rounding_mode), op="div_")
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise RuntimeError(f"div_ expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+    return write(ROWS["div" if rounding_mode is None else f"div_{rounding_mode}"], self, other, op="div_")
 
 
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
@@ -98,14 +99,24 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """Write ``value`` where ``mask`` holds. Returns the tensor."""
-    if mask._a.dtype.kind != "b":
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}")
-    return write(ROWS["masked_fill"], self, mask, value)
+    return write(ROWS["masked_fill"], *fillable("masked_fill_", self, mask, value))
+
+
+def resize_(self: Any, *sizes: Any) -> Any:
+    """Give the tensor another shape, in place; what fits of its storage is kept and read row by row. Returns the tensor.
+
+    Raises ``RuntimeError`` for a tensor that requires grad. A tensor that must grow gets new storage; others that shared the old one
+    keep that.
+    """
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad; use reshape() or a new tensor")
+    resized(self, size_of(sizes, "resize_"))
+    return self
 
 
 def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
     """Add ``src`` at ``index`` along ``dim``, in place. Returns the tensor."""
-    return write(ROWS["scatter_add"], self, index, src, dim=F.wrap_dim(dim, self._a.ndim, "scatter_add_"))
+    return write(ROWS["scatter_add"], self, index, src, dim=wrap_dim(dim, self._a.ndim, "scatter_add_"))
 
 
 def _clip_(self: Any, min: Any = None, max: Any = None) -> Any:
@@ -143,19 +154,19 @@ def _operand(value: Any) -> bool:
 
 
 def _rdiv(self: Any, other: Any) -> Any:
-    return F.reciprocal(self) * other if isinstance(other, (int, float)) else _reversed(F.div)(self, other)
+    return P.reciprocal(self) * other if isinstance(other, (int, float)) else _reversed(P.div)(self, other)
 
 
 def _rpow(self: Any, other: Any) -> Any:
-    return F.pow(other, self)
+    return P.pow(other, self)
 
 
 def _eq(self: Any, other: Any) -> Any:
-    return F.eq(self, other) if _operand(other) else NotImplemented
+    return P.eq(self, other) if _operand(other) else NotImplemented
 
 
 def _ne(self: Any, other: Any) -> Any:
-    return F.ne(self, other) if _operand(other) else NotImplemented
+    return P.ne(self, other) if _operand(other) else NotImplemented
 
 
 def _not_in_place(symbol: str, name: str) -> Callable[[Any, Any], Any]:
@@ -167,28 +178,28 @@ def _not_in_place(symbol: str, name: str) -> Callable[[Any, Any], Any]:
 
 
 def _rmatmul(self: Any, other: Any) -> Any:
-    return F.matmul(other, self)
+    return matmul(other, self)
 
 
 def install() -> None:
     """Put operators, methods and in-place forms on the Tensor class."""
     for name in SAME_NAME:
-        setattr(Tensor, name, getattr(F, name))
+        setattr(Tensor, name, plain[name])
     for name in IN_PLACE:
         setattr(Tensor, f"{name}_", _in_place(name))
-    for function in (add_, sub_, div_, copy_, fill_, zero_, clamp_, masked_fill_, scatter_add_, random.normal_, random.uniform_, random.bernoulli_):
+    for function in (add_, sub_, div_, copy_, fill_, zero_, clamp_, masked_fill_, scatter_add_, resize_, random.normal_, random.uniform_, random.bernoulli_):
         setattr(Tensor, function.__name__, function)
     Tensor.clip_ = _clip_  # type: ignore[attr-defined]
     Tensor.bernoulli = random.bernoulli  # type: ignore[attr-defined]
     for name, target in _CONVERSIONS.items():
         setattr(Tensor, name, _conversion(name, target))
-    Tensor.where = lambda self, condition, other: F.where(condition, self, other)  # type: ignore[attr-defined]
+    Tensor.where = lambda self, condition, other: P.where(condition, self, other)  # type: ignore[attr-defined]
     operators: dict[str, Any] = {
-        "add": F._add, "radd": F._add, "sub": F._sub, "rsub": F.rsub, "mul": F.mul, "rmul": F.mul, "truediv": F._div, "rtruediv": _rdiv,
-        "floordiv": F.floor_divide, "rfloordiv": _reversed(F.floor_divide), "mod": F.remainder, "rmod": _reversed(F.remainder),
-        "pow": F.pow, "rpow": _rpow, "matmul": F.matmul, "rmatmul": _rmatmul, "neg": F.neg, "abs": F.abs, "invert": F.bitwise_not,
-        "eq": _eq, "ne": _ne, "lt": F.lt, "le": F.le, "gt": F.gt, "ge": F.ge, "and": F.bitwise_and, "rand": F.bitwise_and,
-        "or": F.bitwise_or, "ror": F.bitwise_or, "xor": F.bitwise_xor, "rxor": F.bitwise_xor, "pos": lambda self: self,
+        "add": P._add, "radd": P._add, "sub": P._sub, "rsub": P._rsub, "mul": P.mul, "rmul": P.mul, "truediv": P._div, "rtruediv": _rdiv,
+        "floordiv": P.floor_divide, "rfloordiv": _reversed(P.floor_divide), "mod": P.remainder, "rmod": _reversed(P.remainder),
+        "pow": P.pow, "rpow": _rpow, "matmul": matmul, "rmatmul": _rmatmul, "neg": P.neg, "abs": P.abs, "invert": P.bitwise_not,
+        "eq": _eq, "ne": _ne, "lt": P.lt, "le": P.le, "gt": P.gt, "ge": P.ge, "and": P.bitwise_and, "rand": P.bitwise_and,
+        "or": P.bitwise_or, "ror": P.bitwise_or, "xor": P.bitwise_xor, "rxor": P.bitwise_xor, "pos": lambda self: self,
     }  # fmt: skip
     for name, function in operators.items():
         setattr(Tensor, f"__{name}__", function)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import dispatch, dtypes, functional
-from tensorlab import inplace as inplace
+from tensorlab import dispatch, dtypes, inplace
 from tensorlab.creation import to_array
-from tensorlab.dispatch import call, wrap
+from tensorlab.dispatch import call, view, wrap
+from tensorlab.functional import shapes
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -19,10 +19,10 @@ Tensor = Any
 def getitem(x: Tensor, key: Any) -> Tensor:
     """The part of ``x`` that a subscript names."""
     if type(key) is int:
-        return functional.select(x, 0, key) if x._a.ndim else _too_many(x, 1)
+        return shapes.select(x, 0, key) if x._a.ndim else _too_many(x, 1)
     seen, indices = _basic(x, key)
     if indices is None:
-        return seen if seen is not x else functional.view(ROWS["view"], x, shape=x._a.shape)
+        return seen if seen is not x else view(ROWS["view"], x, shape=x._a.shape)
     return call(ROWS["index"], (seen,), indices=indices)
 
 
@@ -102,16 +102,16 @@ def _basic(x: Tensor, key: Any) -> tuple[Tensor, Any]:
     arrays: list[tuple[int, Any]] = []
     for entry in entries:
         if entry is None:
-            out = functional.unsqueeze(out, dim)
+            out = shapes.unsqueeze(out, dim)
             dim += 1
         elif isinstance(entry, slice):
             if entry != slice(None):
-                out = functional.slice_dim(out, dim, *_bounds(entry))
+                out = shapes.slice_dim(out, dim, *_bounds(entry))
             dim += 1
         elif isinstance(entry, int) and not isinstance(entry, bool):
-            out = functional.select(out, dim, entry)
+            out = shapes.select(out, dim, entry)
         elif isinstance(entry, bool):
-            out = functional.unsqueeze(out, dim)
+            out = shapes.unsqueeze(out, dim)
             arrays.append((dim, np.zeros(1 if entry else 0, np.int64)))
             dim += 1
         else:
@@ -185,6 +185,6 @@ def _agree(indices: list[Any], x: Tensor) -> tuple[Any, ...]:
     try:
         np.broadcast_shapes(*[i.shape for i in indices if not isinstance(i, slice)])
     except ValueError:
-        shapes = ", ".join(str(list(i.shape)) for i in indices if not isinstance(i, slice))
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}") from None
+        given = ", ".join(str(list(i.shape)) for i in indices if not isinstance(i, slice))
+        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {given}") from None
     return tuple(indices)

@@ -1,0 +1,39 @@
+"""Operations under the names people type. Each reads its arguments as PyTorch does and walks through the door.
+
+The modules hold the plain functions, which are also the methods of ``Tensor``. Here they get their public form, which explains
+arguments that are no tensors and, where a new tensor is returned, takes ``out=`` (see ``checked``). Functions that the door
+builds straight from their rows are public as they are: they explain themselves, and every nanosecond of theirs is felt.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from tensorlab.functional import indexing, joining, pointwise, products, questions, reductions, shapes
+from tensorlab.functional.checked import checked
+
+if TYPE_CHECKING:
+    from tensorlab.functional.indexing import *  # noqa: F403
+    from tensorlab.functional.joining import *  # noqa: F403
+    from tensorlab.functional.pointwise import *  # noqa: F403
+    from tensorlab.functional.products import *  # noqa: F403
+    from tensorlab.functional.questions import *  # noqa: F403
+    from tensorlab.functional.reductions import *  # noqa: F403
+    from tensorlab.functional.shapes import *  # noqa: F403
+
+MODULES = (pointwise, reductions, products, shapes, joining, indexing, questions)
+
+#: The plain functions by name, for everything that becomes a method.
+plain: dict[str, Any] = {}
+
+
+def _publish() -> None:
+    for module in MODULES:
+        takes_out = module not in (shapes, questions)
+        for name, function in vars(module).items():
+            home = getattr(function, "__module__", None)
+            if name.startswith("_") or home not in (module.__name__, "tensorlab"):
+                continue
+            plain[name] = function
+            globals()[name] = function if home == "tensorlab" else checked(function, takes_out=takes_out)
+
+
+_publish()

@@ -1,0 +1,83 @@
+"""How functions read the arguments that many of them have: dimensions, sizes, types, index tensors.
+
+``dim`` may also be spelt ``axis``, and ``keepdim`` ``keepdims``, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorlab import dispatch, dtypes
+from tensorlab.layout import wrap_dim, wrap_dims
+
+Tensor = Any
+
+
+def one_dim(op: str, input: Tensor, dim: Any, axis: Any = None, extra: int = 0) -> int:
+    """A dimension of ``input`` (with ``extra`` new ones), under either of its names. Raises ``TypeError`` if it is missing."""
+    if dim is None:
+        dim = axis
+        if dim is None:
+            raise TypeError(f"{op}() missing 1 required argument: 'dim'")
+    return wrap_dim(dim, input._a.ndim + extra, op)
+
+
+def some_dims(op: str, input: Tensor, dim: Any, axis: Any = None) -> tuple[int, ...]:
+    """The dimensions to reduce over, under either name; all of them where none is named."""
+    n = input._a.ndim
+    if dim is None:
+        dim = axis
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+        return tuple(range(n))
+    found = wrap_dims(dim, n, op)
+    return found if n else ()
+
+
+def ints(given: tuple[Any, ...]) -> tuple[int, ...]:
+    """Numbers given one by one, or as one sequence."""
+    if len(given) == 1 and isinstance(given[0], (tuple, list)):
+        given = tuple(given[0])
+    return tuple(given)
+
+
+def np_dtype(dtype: Any) -> Any:
+    """The NumPy type of a dtype that may be left out."""
+    return None if dtype is None else dtypes.as_dtype(dtype).np
+
+
+def need_index(op: str, index: Any, position: int = 3) -> None:
+    """Refuse what cannot index: ``TypeError`` for no tensor, ``RuntimeError`` for no integers."""
+    if not isinstance(index, dispatch.Tensor):
+        raise TypeError(f"{op}(): argument 'index' (position {position}) must be Tensor, not {type(index).__name__}")
+    if index._a.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index, got {index.dtype.name}; convert it with .long()")
+
+
+def need_tensor(op: str, name: str, position: int, value: Any) -> None:
+    """Raise ``TypeError`` unless ``value`` is a tensor."""
+    if not isinstance(value, dispatch.Tensor):
+        raise TypeError(f"{op}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+
+
+def list_of_tensors(op: str, tensors: Any) -> list[Tensor]:
+    """A sequence of at least one tensor as a list."""
+    if isinstance(tensors, dispatch.Tensor) or not isinstance(tensors, (tuple, list)):
+        raise TypeError(f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}")
+    for i, x in enumerate(tensors):
+        if not isinstance(x, dispatch.Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0 of {op}(), but got {type(x).__name__}")
+    if not tensors:
+        raise RuntimeError(f"{op}(): expected a non-empty list of Tensors")
+    return list(tensors)
+
+
+def need_dims(op: str, arguments: Sequence[tuple[str, Tensor, int]]) -> None:
+    """Raise ``RuntimeError`` unless each argument is a tensor with that many dimensions."""
+    for position, (name, x, n) in enumerate(arguments, 1):
+        need_tensor(op, name, position, x)
+        if x._a.ndim != n:
+            kind = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[n]
+            raise RuntimeError(f"{op}(): {name} must be {kind}, that is {n}D tensor, but has {x._a.ndim} dimensions: {list(x._a.shape)}")

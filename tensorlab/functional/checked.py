@@ -1,0 +1,94 @@
+"""What a module-level name does on top of the function behind it: it explains arguments that are no tensors, and takes ``out=``.
+
+Methods are the plain functions, since what they are called on is a tensor already.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tensorlab import dispatch, dtypes
+from tensorlab.modes import no_grad, state
+
+Function = Callable[..., Any]
+
+
+def checked(function: Function, *, takes_out: bool = False) -> Function:
+    """``function`` under its public name. ``takes_out`` says whether ``out=`` may name the tensor that gets the result."""
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if takes_out and "out" in kwargs:
+            out = kwargs.pop("out")
+            if out is not None:
+                return _into(out, public, args, kwargs)
+        try:
+            return function(*args, **kwargs)
+        except AttributeError as error:
+            if error.name != "_a":
+                raise
+            raise TypeError(_not_a_tensor(function, args, kwargs, error.obj)) from None
+
+    return public
+
+
+def _not_a_tensor(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], wrong: Any) -> str:
+    """Which argument should have been a tensor, in PyTorch's words."""
+    given = inspect.signature(function).bind(*args, **kwargs).arguments
+    for position, (name, value) in enumerate(given.items(), 1):
+        if value is wrong:
+            return f"{function.__name__}(): argument '{name}' (position {position}) must be Tensor, not {type(wrong).__name__}"
+        if isinstance(value, (tuple, list)) and any(item is wrong for item in value):
+            return (
+                f"{function.__name__}(): expected Tensor as element {[item is wrong for item in value].index(True)} in argument "
+                f"'{name}', but got {type(wrong).__name__}"
+            )
+    return f"{function.__name__}(): a Tensor was expected, not {type(wrong).__name__}"
+
+
+# ------------------------------------------------------------------------------------------------------------- out=
+
+
+def _into(out: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a function and put its results into tensors that exist. Raises ``RuntimeError`` where a gradient would be lost."""
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    name = function.__name__
+    for x in outs:
+        if not isinstance(x, dispatch.Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(x).__name__}")
+    if state.grad and any(x.requires_grad for x in (*outs, *_tensors_in((args, tuple(kwargs.values()))))):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires "
+            "grad. Leave out= away, or run inside `with no_grad():`."
+        )
+    with no_grad():
+        found = function(*args, **kwargs)
+        for x, result in zip(outs, found if isinstance(found, tuple) else (found,), strict=True):
+            _receive(name, x, result)
+    return out
+
+
+def _receive(name: str, x: Any, result: Any) -> None:
+    if not dtypes.can_cast(result.dtype, x.dtype):
+        raise RuntimeError(f"{name}(): result type {result.dtype.name} can't be cast to the desired output type {x.dtype.name}")
+    if x.shape != result.shape:
+        if x.numel():
+            warnings.warn(
+                f"{name}(): An output with one or more elements was resized since it had shape {list(x.shape)}, which does not match the "
+                f"required output shape {list(result.shape)}. Give an out tensor of that shape, or an empty one.",
+                stacklevel=5,
+            )
+        x.resize_(result.shape)
+    x.copy_(result)
+
+
+def _tensors_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, dispatch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _tensors_in(item)

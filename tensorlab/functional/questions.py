@@ -1,0 +1,44 @@
+"""Questions about tensors that Python values answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tensorlab import dispatch, dtypes
+from tensorlab.functional.arguments import need_tensor
+from tensorlab.ops import ROWS
+
+Tensor = Any
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether ``obj`` is a Tensor."""
+    return isinstance(obj, dispatch.Tensor)
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return int(input._a.size)
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape and elements."""
+    need_tensor("equal", "other", 2, other)
+    return input._a.shape == other._a.shape and bool(np.array_equal(input._a, other._a))
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether ``|input - other| <= atol + rtol * |other|`` for every element. Raises ``RuntimeError`` for different types."""
+    need_tensor("allclose", "other", 2, other)
+    if input._a.dtype != other._a.dtype:
+        raise RuntimeError(f"allclose(): {input.dtype.name} did not match {other.dtype.name}; convert one with .to()")
+    return bool(np.allclose(input._a, other._a, rtol, atol, equal_nan))
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """The type that an operation on both would give."""
+    if not isinstance(tensor1, dispatch.Tensor) and not isinstance(tensor2, dispatch.Tensor):
+        return dtypes.promote_types(dtypes.scalar_dtype(tensor1), dtypes.scalar_dtype(tensor2))
+    return dispatch.common_dtype(dispatch._tensors(ROWS["add"], (tensor1, tensor2)))

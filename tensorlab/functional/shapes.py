@@ -1,0 +1,277 @@
+"""Views of one tensor, and copies with the same elements in another place."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from tensorlab import dispatch, dtypes, layout
+from tensorlab.dispatch import call, layout_of, view, views
+from tensorlab.functional.arguments import one_dim
+from tensorlab.layout import wrap_dim, wrap_dims
+from tensorlab.ops import ROWS
+
+Tensor = Any
+
+
+def view_as_shape(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """The same storage under another shape. Raises ``RuntimeError`` naming the dimension pair that makes it impossible."""
+    return view(ROWS["view"], input, shape=layout.infer_size(shape, input._a.size))
+
+
+def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """Another shape: a view where one is possible, else a copy.
+
+    >>> import tensorlab as tl
+    >>> tl.reshape(tl.arange(4), (2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    wanted = layout.infer_size(shape if isinstance(shape, (tuple, list)) else (shape,), input._a.size)
+    if isinstance(layout.view(layout.Layout(input._a.shape, dispatch.strides_of(input._a)), wanted), layout.Blocked):
+        input = clone(input, memory_format="contiguous")
+    return view(ROWS["view"], input, shape=wanted)
+
+
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions exchanged; a view."""
+    n = input._a.ndim
+    return view(ROWS["transpose"], input, dim0=wrap_dim(dim0, n, "transpose"), dim1=wrap_dim(dim1, n, "transpose"))
+
+
+swapaxes = swapdims = transpose
+
+
+def t(input: Tensor) -> Tensor:
+    """A matrix transposed; vectors and numbers as they are. Raises ``RuntimeError`` for more than 2 dimensions."""
+    if input._a.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._a.ndim}D; use .mT or permute()")
+    return view(ROWS["t"], input)
+
+
+def permute(input: Tensor, dims: Any) -> Tensor:
+    """Dimensions in another order; a view."""
+    order = wrap_dims(dims, input._a.ndim, "permute")
+    if len(order) != input._a.ndim:
+        raise RuntimeError(
+            f"permute(): number of dimensions in the tensor input does not match the length of the desired ordering of "
+            f"dimensions i.e. input.dim() = {input._a.ndim} is not equal to len(dims) = {len(order)}"
+        )
+    return view(ROWS["permute"], input, dims=order)
+
+
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """Dimensions moved to other places, the rest in order; a view."""
+    n = input._a.ndim
+    src, dst = wrap_dims(source, n, "movedim"), wrap_dims(destination, n, "movedim")
+    if len(src) != len(dst):
+        raise RuntimeError(f"movedim(): Invalid source or destination dims: {len(src)} sources, {len(dst)} destinations")
+    rest = [d for d in range(n) if d not in src]
+    order = [-1] * n
+    for s, d in zip(src, dst, strict=True):
+        order[d] = s
+    return permute(input, [rest.pop(0) if d == -1 else d for d in order])
+
+
+moveaxis = movedim
+
+
+def expand(input: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Dimensions of size 1 stretched with stride 0, new ones in front; a view. ``-1`` keeps a size."""
+    return view(ROWS["expand"], input, sizes=tuple(sizes))
+
+
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
+    """``input`` expanded to ``size``; a view."""
+    return expand(input, size)
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """All tensors expanded to their common shape."""
+    shape = layout.broadcast_shapes(*[x._a.shape for x in tensors], op="broadcast_tensors")
+    return tuple([expand(x, shape) for x in tensors])
+
+
+def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+    """Dimensions of size 1 dropped: all, or those named; a view."""
+    dim = axis if dim is None else dim
+    return view(ROWS["squeeze"], input, dims=None if dim is None else wrap_dims(dim, input._a.ndim, "squeeze"))
+
+
+def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
+    """A new dimension of size 1 before ``dim``; a view."""
+    return view(ROWS["unsqueeze"], input, dim=one_dim("unsqueeze", input, dim, axis, extra=1))
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Dimensions ``start_dim`` to ``end_dim`` made one; a view where possible."""
+    n = input._a.ndim
+    if n == 0:
+        return reshape(input, (1,))
+    first, last = wrap_dim(start_dim, n, "flatten"), wrap_dim(end_dim, n, "flatten")
+    if first > last:
+        raise RuntimeError(f"flatten() has invalid args: start_dim cannot come after end_dim (got {start_dim} and {end_dim})")
+    if first == last:
+        return input
+    shape = input._a.shape
+    size = 1
+    for d in range(first, last + 1):
+        size *= shape[d]
+    return reshape(input, (*shape[:first], size, *shape[last + 1 :]))
+
+
+def ravel(input: Tensor) -> Tensor:
+    """All dimensions made one."""
+    return reshape(input, (-1,)) if input._a.size else reshape(input, (0,))
+
+
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """One dimension split into several; a view. ``-1`` once is worked out."""
+    d = wrap_dim(dim, input._a.ndim, "unflatten")
+    shape = input._a.shape
+    return view_as_shape(input, (*shape[:d], *layout.infer_size(sizes, shape[d]), *shape[d + 1 :]))
+
+
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """One index of a dimension, which goes away; a view. Raises ``IndexError`` naming the size."""
+    n = input._a.ndim
+    if n == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d = wrap_dim(dim, n, "select")
+    size = input._a.shape[d]
+    at = operator.index(index)
+    if not -size <= at < size:
+        raise IndexError(f"select(): index {at} out of range for tensor of size {list(input._a.shape)} at dimension {d}")
+    return view(ROWS["select"], input, dim=d, index=at % size)
+
+
+def slice_dim(input: Tensor, dim: int, start: int | None, stop: int | None, step: int | None) -> Tensor:
+    """``start:stop:step`` of one dimension; a view. Raises ``ValueError`` for steps below 1."""
+    step = 1 if step is None else operator.index(step)
+    if step <= 0:
+        raise ValueError(f"step must be greater than zero, got {step}; use .flip({dim}) to reverse a dimension")
+    size = input._a.shape[dim]
+    first, last, _ = slice(start, stop, step).indices(size)
+    return view(ROWS["slice"], input, dim=dim, start=first, stop=last if last > first else first, step=step)
+
+
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """``length`` indexes of a dimension from ``start``; a view. Raises ``RuntimeError`` where they reach past the end."""
+    d = wrap_dim(dim, input._a.ndim, "narrow")
+    size = input._a.shape[d]
+    if length < 0 or not -size <= start <= size or (start + size if start < 0 else start) + length > size:
+        raise RuntimeError(f"narrow(): start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    start = start + size if start < 0 else start
+    return view(ROWS["slice"], input, dim=d, start=start, stop=start + length, step=1)
+
+
+def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
+    """The storage of ``input`` under any layout, checked against the storage's size."""
+    at = layout_of(input)
+    wanted = layout.Layout(tuple(size), tuple(stride), at.offset if storage_offset is None else storage_offset)
+    if len(wanted.shape) != len(wanted.strides):
+        raise RuntimeError(f"as_strided(): mismatch in length of strides and shape: {list(size)} and {list(stride)}")
+    if builtins.min((*wanted.shape, *wanted.strides, wanted.offset)) < 0:
+        raise RuntimeError(f"as_strided(): sizes, strides and offset must not be negative, got {list(size)}, {list(stride)}, {wanted.offset}")
+    st = dispatch.storage_of(input)
+    held = (st.root if st.root is not None else dispatch.backend.of(input._a).root(input._a)).nbytes
+    needed = (wanted.offset + layout.extent(wanted.shape, wanted.strides)) * input._a.itemsize
+    if 0 not in wanted.shape and needed > held:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {wanted.offset}, and itemsize {input._a.itemsize} "
+            f"requiring a storage size of {needed} are out of bounds for storage of size {held}"
+        )
+    return view(ROWS["as_strided"], input, layout=wanted)
+
+
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A diagonal of two dimensions as a new last one; a view."""
+    n = input._a.ndim
+    d1, d2 = wrap_dim(dim1, n, "diagonal"), wrap_dim(dim2, n, "diagonal")
+    if d1 == d2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return view(ROWS["diagonal"], input, offset=offset, dim1=d1, dim2=d2)
+
+
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Windows of ``size``, ``step`` apart, along a dimension, as a new last one; a view."""
+    d = wrap_dim(dimension, input._a.ndim, "unfold")
+    if input._a.ndim == 0:
+        input = unsqueeze(input, 0)
+    if size > input._a.shape[d] or size < 0 or step <= 0:
+        raise RuntimeError(
+            f"unfold(): maximum size for tensor at dimension {d} is {input._a.shape[d]} but size is {size}; step must be > 0, got {step}"
+        )
+    return view(ROWS["unfold"], input, dim=d, size=size, step=step)
+
+
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Parts of a size, or of several sizes, along ``dim``; views."""
+    d = wrap_dim(dim, tensor._a.ndim, "split")
+    size = tensor._a.shape[d]
+    if isinstance(split_size_or_sections, (tuple, list)):
+        sizes = tuple(split_size_or_sections)
+        if builtins.sum(sizes) != size:
+            raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {d}), but got split_sizes={list(sizes)}")
+    else:
+        step = split_size_or_sections
+        if step < 0 or (step == 0 and size):
+            raise RuntimeError(f"split expects split_size be positive, but got split_size={step}")
+        sizes = tuple([builtins.min(step, size - at) for at in range(0, size, step or 1)]) or (0,)
+    return views(ROWS["split"], tensor, dim=d, sizes=sizes)
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most ``chunks`` parts of equal size, the last perhaps smaller; views."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    d = wrap_dim(dim, input._a.ndim, "chunk")
+    size = input._a.shape[d]
+    return split(input, (size + chunks - 1) // chunks if size else 0, d)
+
+
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The tensor at every index of a dimension; views."""
+    if input._a.ndim == 0:
+        raise RuntimeError("unbind(): Dimension specified as 0 but tensor has no dimensions")
+    return views(ROWS["unbind"], input, dim=wrap_dim(dim, input._a.ndim, "unbind"))
+
+
+def flip(input: Tensor, dims: Any) -> Tensor:
+    """Dimensions reversed; a copy."""
+    return call(ROWS["flip"], (input,), dims=wrap_dims(dims, input._a.ndim, "flip") if input._a.ndim else ())
+
+
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The lower triangle of matrices, zeros above ``diagonal``."""
+    return _triangle("tril", input, diagonal)
+
+
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The upper triangle of matrices, zeros below ``diagonal``."""
+    return _triangle("triu", input, diagonal)
+
+
+def _triangle(op: str, input: Tensor, diagonal: int) -> Tensor:
+    if input._a.ndim < 2:
+        raise RuntimeError(f"{op}: input tensor must have at least 2 dimensions")
+    return call(ROWS[op], (input,), diagonal=diagonal)
+
+
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy with its own storage, and the same place in the graph. A dense order of dimensions is kept."""
+    return call(ROWS["clone"], (input,), memory_format=memory_format)
+
+
+
+
+def view_dtype(input: Tensor, dtype: dtypes.dtype) -> Tensor:
+    """The same bits read as another type of the same width; a view without gradient."""
+    if dtype.itemsize != input._a.itemsize:
+        raise RuntimeError(
+            f"view(dtype): {input.dtype.name} has {input._a.itemsize} bytes an element and {dtype.name} {dtype.itemsize}; only equal widths "
+            "can be seen as each other"
+        )
+    return dispatch.alias(input, layout_of(input), dtype.np)
