@@ -4,6 +4,11 @@ A dynamic-graph tensor library with PyTorch's names and semantics, and instrumen
 ``import tensorlab as torch`` and existing snippets run. This file is the table of contents.
 """
 
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
+
 from tensorlab import autograd as autograd
 from tensorlab import methods as methods
 from tensorlab.autograd import enable_grad as enable_grad
@@ -215,5 +220,37 @@ from tensorlab.tensor import Tensor as Tensor
 
 __version__ = "0.1.0"
 
-float, double, half, int, long, short = float32, float64, float16, int32, int64, int16  # noqa: A001
-inf, nan, pi, e = (__import__("math").inf, __import__("math").nan, __import__("math").pi, __import__("math").e)
+float, double, half = float32, float64, float16  # noqa: A001
+int, long, short = int32, int64, int16  # noqa: A001
+
+#: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
+_LATER = ("data", "display", "nn", "observe", "optim", "show", "utils")
+
+
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        from importlib import import_module
+
+        return import_module(f"tensorlab.{name}")
+    if name == "make_dot":
+        from tensorlab.display.dot import make_dot
+
+        return make_dot
+    raise AttributeError(f"module 'tensorlab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER, "make_dot"])
+
+
+def _enter_notebook() -> None:
+    """Inside IPython: show tensors, modules and graphs as pictures, and remember where nodes are made."""
+    import sys
+
+    if "IPython" in sys.modules:
+        from tensorlab.display import formatters
+
+        formatters.register()
+
+
+_enter_notebook()
