@@ -1,4 +1,5 @@
 // Graph documents made by hand, for tests.
+import type { Request } from './protocol';
 import {
   GRAPH,
   SESSION,
@@ -182,3 +183,46 @@ export function sessionOf(graph: Graph): SessionState {
   });
   return { schema: SESSION, graph, stopped, breakpoints: { nodes: [], predicates: [] }, blocking: false };
 }
+
+/** The Python side of a session, played by a table of answers; what was asked is kept in `sent`. */
+export function playedSession(answers: Record<string, (parameters: Record<string, unknown>) => unknown>) {
+  const sent: Request[] = [];
+  const listeners = new Set<(message: unknown) => void>();
+  const say = (message: unknown) => listeners.forEach(listener => listener(message));
+  return {
+    sent,
+    listeners,
+    say,
+    event: (event: string, body: unknown) => say({ type: 'event', event, body }),
+    asked: (command: string) => sent.filter(request => request.command === command),
+    send(request: Request) {
+      sent.push(request);
+      const { seq, command } = request;
+      queueMicrotask(() => {
+        const reply = {
+          type: 'response',
+          seq,
+          command,
+          success: true,
+          message: null as string | null,
+          body: null as unknown,
+        };
+        try {
+          const answer = answers[command];
+          if (!answer) throw new Error(`nobody answers ${command}`);
+          reply.body = answer(request.arguments);
+        } catch (error) {
+          Object.assign(reply, { success: false, message: (error as Error).message });
+        }
+        say(reply);
+      });
+    },
+    onMessage(callback: (message: unknown) => void) {
+      listeners.add(callback);
+      return () => listeners.delete(callback);
+    },
+  };
+}
+
+/** Lets answers arrive and what follows from them be done. */
+export const settled = () => new Promise(resolve => setTimeout(resolve, 5));

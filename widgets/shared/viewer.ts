@@ -310,14 +310,24 @@ export class Viewer {
     if (item === null || !this.scene) return;
     const box = this.scene.boxOf(item);
     if (box && box.fold >= 0) this.toggleFold(box.fold);
-    else if (box && box.home >= 0) this.toggleFold(box.home);
+    else if (box && this.partAround(box) >= 0) this.toggleFold(this.partAround(box));
     else this.say('Nothing to fold here: this node stands in no module and in no repeat.');
+  }
+
+  /** The innermost part around a box that is drawn as one, or -1. */
+  private partAround(box: Box): number {
+    const drawn = new Set(this.scene!.layout.enclosures.map(rect => rect.fold));
+    let fold = box.home;
+    while (fold >= 0 && !drawn.has(fold)) fold = this.outline!.folds[fold].parent;
+    return fold;
   }
 
   private foldAll(): void {
     const { folds } = this.outline!;
     const unfold = this.folded.size > 0;
-    this.folded = new Set(unfold ? [] : folds.filter(fold => fold.parent < 0).map(fold => fold.id));
+    this.folded = new Set(
+      unfold ? [] : folds.filter(fold => fold.parent < 0 && fold.ops > 1).map(fold => fold.id),
+    );
     this.rebuild();
     const start = this.selected ?? this.run?.current ?? null;
     this.picture.showMoved(this.shown(), null);
