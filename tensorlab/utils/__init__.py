@@ -1,0 +1,3 @@
+"""PyTorch's place for ``data``."""
+
+from tensorlab.utils import data as data
