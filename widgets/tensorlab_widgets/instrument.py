@@ -19,7 +19,8 @@ STATIC = HERE / "static"
 _NOT_BUILT = """
 export default {
   render({ el }) {
-    el.textContent = 'The browser part of this instrument has not been built. In a clone, run: npm install && npm run build';
+    el.textContent =
+      'The browser part of this instrument has not been built. In a clone, run: npm install && npm run build';
   },
 };
 """

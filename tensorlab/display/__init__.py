@@ -1,0 +1,1 @@
+"""Static faces of documents: SVG, plain text, DOT, and what IPython shows by itself."""

@@ -1,0 +1,78 @@
+"""What a notebook shows by itself: computed tensors and modules as a bundle of document, picture and text.
+
+Handlers are listed with their types in ``HANDLERS``; each decides whether it has something better than text. IPython
+is never imported here: it is asked only when it already runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorlab import modes
+from tensorlab.display.bundle import MOST_SHOWN, bundle
+from tensorlab.observe.architecture import module_graph
+from tensorlab.observe.names import Names, notebook_namespace, notebook_shell
+from tensorlab.observe.snapshot import snapshot
+
+Bundle = dict[str, Any]
+
+
+def show_tensor(tensor: Any) -> Bundle | None:
+    """A computed tensor shows the graph that made it; a leaf, or a tensor without history, prints as always."""
+    if tensor.grad_fn is None:
+        return None
+    names = Names(notebook_namespace())
+    return bundle(snapshot(tensor, names, limit=MOST_SHOWN), text=repr(tensor))
+
+
+def show_module(module: Any) -> Bundle | None:
+    """A module shows what it is made of."""
+    if type(module).__repr__ is object.__repr__ or not any(True for _ in module.modules()):
+        return None
+    return bundle(module_graph(module, _name_of(module)), text=repr(module))
+
+
+def _name_of(module: Any) -> str:
+    namespace = notebook_namespace() or {}
+    found = [name for name, value in list(namespace.items()) if value is module and not name.startswith("_")]
+    return min(found, key=len, default="")
+
+
+#: (module, class, handler): the classes whose objects show more than text. Subclasses follow their base.
+HANDLERS: tuple[tuple[str, str, Callable[[Any], Bundle | None]], ...] = (
+    ("tensorlab.tensor", "Tensor", show_tensor),
+    ("tensorlab.nn.modules.module", "Module", show_module),
+)
+
+_registered: set[int] = set()
+
+
+def register() -> bool:
+    """Show tensors and modules as pictures in the notebook or IPython session that runs, and record where nodes are
+    made.
+
+    Returns whether there is such a session. Calling it again does nothing.
+    """
+    shell = notebook_shell()
+    if shell is None:
+        return False
+    if id(shell) not in _registered:
+        _registered.add(id(shell))
+        modes.watch_sites(True)
+        formatter = shell.display_formatter.mimebundle_formatter
+        for module, name, handler in HANDLERS:
+            formatter.for_type_by_name(module, name, handler)
+    return True
+
+
+def unregister() -> None:
+    """Show everything as text again, and stop recording where nodes are made."""
+    shell = notebook_shell()
+    if shell is None or id(shell) not in _registered:
+        return
+    _registered.discard(id(shell))
+    modes.watch_sites(False)
+    formatter = shell.display_formatter.mimebundle_formatter
+    for module, name, _ in HANDLERS:
+        formatter.pop(f"{module}.{name}", None)
