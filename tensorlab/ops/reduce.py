@@ -42,7 +42,7 @@ def spread(g: Any, dim: Dims, keepdim: bool, shape: Shape) -> Any:
     """The gradient of a sum: repeat ``g`` over the dimensions that went away. Works on arrays and on Tensors."""
     if not keepdim:
         g = g.reshape(reduced(shape, dim, True))
-    if not isinstance(g, np.ndarray):
+    if not isinstance(g, (np.ndarray, np.generic)):
         return g.expand(shape)
     if g.flags.c_contiguous:
         size = g.itemsize
