@@ -97,7 +97,8 @@ class GraphView {
   }
 
   broken(error: Error): void {
-    this.viewer.fail(`This graph could not be shown: ${error.message}`);
+    if (this.viewer.scene) this.viewer.fail(`A message from Python could not be read: ${error.message}`);
+    else this.viewer.giveUp(`This graph could not be shown: ${error.message}`);
   }
 
   /** Asked once for each node; a failed question is asked again next time. */

@@ -71,7 +71,7 @@ function inspectNode(opened: Opened): HTMLElement[] {
     note ? h('p', { class: 'tl-note' }, note) : null,
     !gradients || !detail ? facts : null,
     ...parts,
-    detail ? null : edgesOf(opened),
+    ...(detail ? [] : edgesOf(opened)),
     actions.length ? h('div', { class: 'tl-actions' }, ...actions) : null,
   ].filter(isElement);
 }
@@ -236,7 +236,7 @@ function goesTo({ scene, go }: Opened, { neighbours }: NodeDetail, title: string
 }
 
 /** What stands around a node, from the graph alone: shown while there is nobody to ask. */
-function edgesOf({ scene, item, go }: Opened): HTMLElement | null {
+function edgesOf({ scene, item, go }: Opened): (HTMLElement | null)[] {
   const { source, target } = scene.outline.graph.edges;
   const ends = (mine: readonly number[], others: readonly number[]) => {
     const found: number[] = [];
@@ -247,8 +247,7 @@ function edgesOf({ scene, item, go }: Opened): HTMLElement | null {
     });
   };
   const [inputs, outputs] = [ends(target, source), ends(source, target)];
-  if (!inputs.length && !outputs.length) return null;
-  return h('div', {}, section('Comes from', ...inputs), section('Goes to', ...outputs));
+  return [section('Comes from', ...inputs), section('Goes to', ...outputs)];
 }
 
 function hooksPart({ hooks }: NodeDetail): HTMLElement | null {

@@ -31,12 +31,7 @@ export function graphOverview(scene: Scene, go: Go): HTMLElement[] {
   });
   const heavy = heaviest(scene);
   return [
-    h(
-      'header',
-      { class: 'tl-node' },
-      h('strong', {}, graph.title),
-      h('p', { class: 'tl-muted' }, graph.sentence),
-    ),
+    h('header', { class: 'tl-node' }, h('strong', {}, graph.title)),
     h(
       'dl',
       { class: 'tl-facts' },
@@ -111,12 +106,7 @@ export function runOverview(scene: Scene, run: Run, go: Go): HTMLElement[] {
     return line;
   });
   return [
-    h(
-      'header',
-      { class: 'tl-node' },
-      h('strong', {}, run.closed ? 'Closed' : 'Finished'),
-      h('p', { class: 'tl-muted' }, run.sentence),
-    ),
+    h('header', { class: 'tl-node' }, h('strong', {}, run.closed ? 'Closed' : 'Finished')),
     h('section', {}, h('h4', {}, 'Gradients arrived, norm on a log scale'), ...rows),
   ].slice(0, rows.length ? 2 : 1);
 }

@@ -31,6 +31,8 @@ export interface Shown {
 /** Below this scale text would be a smear: boxes are drawn as marks. */
 export const TEXT_SCALE = 0.42;
 const NUMBER_SCALE = 0.7;
+/** Below this edges are straight lines without heads. */
+const FAR = 0.25;
 
 export class Pen {
   private fitted = new Map<string, string>();
@@ -199,27 +201,51 @@ function paintEdges(pen: Pen, shown: Shown, rect: Rect, scale: number): void {
       if (scale >= 0.3) stubs.push({ edge, points });
       return;
     }
+    const end = points.length - 2;
+    const far = scale < FAR;
+    if (far && Math.abs(points[end] - points[0]) + Math.abs(points[end + 1] - points[1]) < shortest) return;
     if (run && flowOf(run, edge) !== null) return void flowing.push({ edge, points });
-    if (scale < 0.25) {
-      const end = points.length - 2;
-      if (Math.abs(points[end] - points[0]) + Math.abs(points[end + 1] - points[1]) < shortest) return;
-      ctx.moveTo(points[0], points[1]);
-      for (let i = 2; i <= end; i += 2) ctx.lineTo(points[i], points[i + 1]);
-      return;
-    }
+    if (far) return straight(ctx, points);
     trace(ctx, points, 0, run ? 0 : 6);
     if (!run) heads.push({ edge, points });
   });
   ctx.stroke();
-  if (scale >= 0.25) {
+  if (scale >= FAR) {
     ctx.fillStyle = ctx.strokeStyle;
     for (const { points } of heads) head(ctx, points[points.length - 2], points[points.length - 1], 1, 4, 7);
   }
   for (const stroke of stubs) paintStub(pen, shown, stroke);
   const taken: Rect[] = [];
-  const arrows = flowing.map(stroke => paintFlow(pen, shown, stroke, taken));
-  if (scale >= NUMBER_SCALE) for (const arrow of arrows) paintNumber(pen, scene, arrow, taken);
+  if (scale < FAR) paintFarFlows(pen, shown, flowing);
+  else {
+    const arrows = flowing.map(stroke => paintFlow(pen, shown, stroke, taken));
+    if (scale >= NUMBER_SCALE) for (const arrow of arrows) paintNumber(pen, scene, arrow, taken);
+  }
   ctx.globalAlpha = 1;
+}
+
+function straight(ctx: CanvasRenderingContext2D, points: readonly number[]): void {
+  ctx.moveTo(points[0], points[1]);
+  for (let i = 2; i < points.length; i += 2) ctx.lineTo(points[i], points[i + 1]);
+}
+
+/** From far away gradients are lines of one width: those that wait dashed, those that are not finite in the colour of a warning. */
+function paintFarFlows(pen: Pen, { run, looks }: Shown, strokes: readonly Stroke[]): void {
+  const { ctx, tokens, pixel } = pen;
+  const kindOf = ({ edge }: Stroke) => {
+    if (Number.isNaN(flowOf(run!, edge))) return 2;
+    return looks[edge.a].state === WAITING ? 1 : 0;
+  };
+  const colours = [tokens.done, tokens.waiting, tokens.warn];
+  for (const [kind, colour] of colours.entries()) {
+    ctx.beginPath();
+    for (const stroke of strokes) if (kindOf(stroke) === kind) straight(ctx, stroke.points);
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = 1.4 * pixel;
+    ctx.setLineDash(kind === 1 ? [4 * pixel, 3 * pixel] : []);
+    ctx.stroke();
+  }
+  ctx.setLineDash([]);
 }
 
 /** The norm of the gradient that moved along a picture edge (the greatest of its members); NaN when not finite, null when none moved. */

@@ -214,6 +214,11 @@ export function paintDots(pen: Pen, shown: Shown, rect: Rect): void {
     const look = shown.looks[boxes[0].index];
     const style = styleOf(look, tokens);
     ctx.globalAlpha = key[0] === '1' ? 0.3 : 1;
+    if (BOX < 4 * pixel) {
+      ctx.fillStyle = look.nan ? tokens.warn : style.border;
+      for (const { x, y, w } of boxes) ctx.fillRect(x, y, w, Math.max(BOX, pixel));
+      continue;
+    }
     ctx.fillStyle = look.state === IDLE ? tokens.raised : style.fill;
     ctx.strokeStyle = look.nan ? tokens.warn : style.border;
     ctx.lineWidth = Math.max(style.width, pixel);

@@ -31,6 +31,7 @@ export class Picture {
     class: 'tl-canvas',
     'data-testid': 'tl-canvas',
     'aria-hidden': 'true',
+    hidden: true,
   });
   private readonly pen: Pen;
   private readonly minimap: Minimap;
@@ -226,6 +227,7 @@ export class Picture {
     if (this.canvas.width !== w || this.canvas.height !== h)
       setAttributes(this.canvas, { width: w, height: h });
     paint(this.pen, this.shown, this.view, this.width, this.height, ratio);
+    this.canvas.hidden = false;
     this.minimap.paint(this.shown, this.pen.tokens, this.view, this.width, this.height, this.frame.ask);
     this.events.painted();
   }

@@ -103,6 +103,8 @@ class Stepper {
     this.viewer.showTime(this.scrubber.element);
     this.viewer.foot.before(this.output);
     this.undos.add(() => this.client.close(), this.viewer.undo, this.scrubber.undo, this.conditions.undo);
+    for (const each of [restart, back, next, go, this.conditions.button]) enable(each, false);
+    finish.hidden = true;
     this.keepMenuAway();
     this.start();
   }
@@ -124,7 +126,7 @@ class Stepper {
         this.viewer.setGraph(graph, this.run, this.run.current < 0 ? null : this.run.current);
         this.show();
       })
-      .catch((error: Error) => this.viewer.fail(`This run could not be shown: ${error.message}`));
+      .catch((error: Error) => this.viewer.giveUp(`This run could not be shown: ${error.message}`));
   }
 
   private keys(): Key[] {

@@ -191,6 +191,13 @@ export class Viewer {
     setText(this.sentence, text);
   }
 
+  /** There is nothing to show, and will not be. */
+  giveUp(message: string): void {
+    this.fail(message);
+    setText(this.empty, 'Nothing to show.');
+    this.root.classList.add('tl-nothing');
+  }
+
   /** A message under the picture that stays until it is closed or the next one comes; null takes it away. */
   fail(message: string | null): void {
     this.errors.replaceChildren();
@@ -236,6 +243,7 @@ export class Viewer {
     this.rebuild();
     const { height } = this.scene!.layout;
     this.empty.hidden = graph.nodes.id.length > 0;
+    this.root.classList.toggle('tl-nothing', !this.empty.hidden);
     setText(this.empty, graph.sentence || 'There is no graph to show.');
     this.root.style.setProperty('--tl-height', `${Math.round(Math.max(360, Math.min(560, height)))}px`);
     this.finder.setOutline(outline);
