@@ -222,7 +222,7 @@ def resized(x: Any, shape: tuple[int, ...]) -> None:
     root, start = st.root if st.root is not None else where.root(old), layout_of(x).offset
     if (start + prod(shape)) * old.itemsize > root.nbytes:
         root, start = _grown(old, root, start, prod(shape)), 0
-        x._st, x._view = Storage(), None
+        x._st, x._view, x._off = Storage(), None, 0
         x._st.version, x._st.root, st = st.version, root, x._st
     strides = tuple([s * old.itemsize for s in layout.contiguous_strides(shape)])
     x._a = where.strided(root, shape, strides, start * old.itemsize, old.dtype)

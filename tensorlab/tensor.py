@@ -613,7 +613,7 @@ def _unpack(array: Any, storage: Storage, edge: Any) -> Tensor:
     if storage.root is not None:
         where = backend.of(array)
         out._off = (where.address(array) - where.address(storage.root)) // array.itemsize if array.size else 0
-    if edge is not None:
+    if edge is not None and array.dtype.kind in "fcV":
         out._rg = out._live = True
         if len(edge) == 2:
             out._edge = edge

@@ -15,7 +15,7 @@ from tensorlab.tensor import Tensor
 Variable = Tensor
 
 __all__ = [
-    "BackwardRun", "Function", "Node", "Variable", "backward", "enable_grad", "grad", "inference_mode", "is_grad_enabled", "no_grad",
+    "BackwardRun", "Function", "Node", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad",
     "set_grad_enabled",
 ]  # fmt: skip
 
@@ -104,3 +104,6 @@ def grad(
             f"{list(wanted[missing[0]].shape)}). Set allow_unused=True if this is the desired behavior."
         )
     return found
+
+
+from tensorlab.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: E402  (it asks for grad, above)

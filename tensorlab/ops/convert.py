@@ -131,6 +131,6 @@ conj = row(
     derivatives={"self": "conjugate of grad"},
     onnx=NO_ONNX("complex numbers"),
     cost=per_element(1),
-    samples=lambda t: [((t(2, 3),), {})],
+    samples=lambda t: [((t.complex(2, 3),), {}), ((t.complex(),), {})],
     holomorphic=False,
 )

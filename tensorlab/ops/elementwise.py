@@ -41,6 +41,12 @@ def binary_samples(low: float = -2.0, high: float = 2.0, second: tuple[float, fl
     return samples
 
 
+def integer_pairs(t: Any) -> Any:
+    """Integers and booleans of equal and of broadcasting shapes, 0-dim and empty ones too."""
+    pairs = [((2, 3), (2, 3)), ((2, 3), (3,)), ((3, 1), (4,)), ((2, 3), ()), ((0, 3), (3,))]
+    return [((t.index(9, *a), t.index(9, *b)), {}) for a, b in pairs] + [((t.mask(2, 3), t.mask(3)), {})]
+
+
 def unary(
     name: str,
     forward: Any,
@@ -65,10 +71,9 @@ def unary(
         derivatives={"self": derivative},
         onnx=onnx,
         cost=per_element(flops),
-        samples=unary_samples(*domain),
         result=result,
         promotes=True,
-        **columns,
+        **{"samples": unary_samples(*domain), **columns},
     )
 
 
@@ -98,10 +103,9 @@ def binary(
         derivatives=derivatives,
         onnx=onnx,
         cost=per_element(flops),
-        samples=binary_samples(*domain, second=second),
         result=result,
         promotes=True,
-        **columns,
+        **{"samples": binary_samples(*domain, second=second), **columns},
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab.ops.elementwise import binary, broadcast, comparison, unary
+from tensorlab.ops.elementwise import binary, broadcast, comparison, integer_pairs, unary
 from tensorlab.ops.table import AS_IS, BOOL, FLOAT, FLOAT32, NO_GRAD, NO_ONNX, PROMOTE, SAME, per_element, row
 
 # ------------------------------------------------------------------------------------------------------- arithmetic
@@ -141,7 +141,7 @@ div_trunc = binary(
 neg = unary("neg", "negative", lambda g: -g, formula="result = −self", derivative="−grad", result=SAME, onnx="Neg", on_arrays=True)
 reciprocal = unary(
     "reciprocal",
-    "reciprocal",
+    lambda xp, a: xp.reciprocal(a) if a.dtype.kind in "fcV" else xp.true_divide(1, a),
     lambda g, result: -g * result * result,
     formula="result = 1 ÷ self",
     derivative="−grad · result²",
@@ -266,13 +266,18 @@ def _erf(xp: Any, a: Any) -> Any:
         from cupyx.scipy import special
     else:
         from scipy import special
-    return special.erf(a)
+    return special.erf(a) if a.dtype.itemsize > 2 else special.erf(a.astype(np.float32)).astype(a.dtype)
 
 
 def _sign(xp: Any, a: Any) -> Any:
     """NumPy's sign, but 0 for NaN as in PyTorch."""
     r = xp.sign(a)
     return xp.where(xp.isnan(a), xp.zeros_like(r), r) if a.dtype.kind == "f" else r
+
+
+def _whole(name: str) -> Any:
+    """A rounding function, which leaves integers as they are."""
+    return lambda xp, a: getattr(xp, name)(a) if a.dtype.kind in "fcV" else a.copy()
 
 
 _ZEROS: dict[Any, np.ndarray] = {}
@@ -303,10 +308,11 @@ erf = unary("erf", _erf, lambda g, self: g * ((self * self).neg().exp() * (2 / m
 abs_ = unary("abs", "absolute", lambda g, self: g * self.sgn(), formula="result = |self|", derivative="grad · sign(self)", result=SAME,
              onnx="Abs", holomorphic=False)  # fmt: skip
 sign = unary("sign", _sign, lambda g: g * 0, formula="result = sign(self)", derivative="0", result=SAME, onnx="Sign")
-floor = unary("floor", "floor", lambda g: g * 0, formula="result = ⌊self⌋", derivative="0", result=SAME, onnx="Floor")
-ceil = unary("ceil", "ceil", lambda g: g * 0, formula="result = ⌈self⌉", derivative="0", result=SAME, onnx="Ceil")
-round_ = unary("round", "rint", lambda g: g * 0, formula="result = self rounded, halves to even", derivative="0", result=SAME, onnx="Round")
-trunc = unary("trunc", "trunc", lambda g: g * 0, formula="result = self without its fraction", derivative="0", result=SAME,
+floor = unary("floor", _whole("floor"), lambda g: g * 0, formula="result = ⌊self⌋", derivative="0", result=SAME, onnx="Floor")
+ceil = unary("ceil", _whole("ceil"), lambda g: g * 0, formula="result = ⌈self⌉", derivative="0", result=SAME, onnx="Ceil")
+round_ = unary("round", _whole("rint"), lambda g: g * 0, formula="result = self rounded, halves to even", derivative="0", result=SAME,
+               onnx="Round")  # fmt: skip
+trunc = unary("trunc", _whole("trunc"), lambda g: g * 0, formula="result = self without its fraction", derivative="0", result=SAME,
               onnx=NO_ONNX("Abs, Floor, Sign"))  # fmt: skip
 
 # --------------------------------------------------------------------------------------------- maximum, clamp, where
@@ -429,10 +435,12 @@ logical_or = comparison("logical_or", "logical_or", "or", "Or")
 logical_xor = comparison("logical_xor", "logical_xor", "xor", "Xor")
 
 _DISCRETE = NO_GRAD("integers and booleans have no gradient")
-bitwise_and = binary("bitwise_and", "bitwise_and", _DISCRETE, formula="result = self & other", onnx="BitwiseAnd")
-bitwise_or = binary("bitwise_or", "bitwise_or", _DISCRETE, formula="result = self | other", onnx="BitwiseOr")
-bitwise_xor = binary("bitwise_xor", "bitwise_xor", _DISCRETE, formula="result = self ^ other", onnx="BitwiseXor")
-bitwise_not = unary("bitwise_not", "invert", _DISCRETE, formula="result = ~self", result=SAME, onnx="BitwiseNot")
+_BITS = {"grad": _DISCRETE, "samples": integer_pairs}
+bitwise_and = binary("bitwise_and", "bitwise_and", formula="result = self & other", onnx="BitwiseAnd", **_BITS)
+bitwise_or = binary("bitwise_or", "bitwise_or", formula="result = self | other", onnx="BitwiseOr", **_BITS)
+bitwise_xor = binary("bitwise_xor", "bitwise_xor", formula="result = self ^ other", onnx="BitwiseXor", **_BITS)
+bitwise_not = unary("bitwise_not", "invert", _DISCRETE, formula="result = ~self", result=SAME, onnx="BitwiseNot",
+                    samples=lambda t: [((t.index(9, 2, 3),), {}), ((t.index(9),), {}), ((t.mask(0, 3),), {})])  # fmt: skip
 logical_not = unary("logical_not", "logical_not", _DISCRETE, formula="result = not self", result=BOOL, onnx="Not")
 isnan = unary("isnan", "isnan", _DISCRETE, formula="result = whether self is NaN", result=BOOL, onnx="IsNaN")
 isinf = unary("isinf", "isinf", _DISCRETE, formula="result = whether self is ±∞", result=BOOL, onnx="IsInf")

@@ -1,0 +1,127 @@
+"""What rows should give, written a second time and another way, on arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def each(function: Callable[..., float]) -> Callable[..., np.ndarray]:
+    """A function of Python numbers, applied element by element."""
+    return np.vectorize(function, otypes=[np.float64])
+
+
+def softmax(a: np.ndarray, dim: int) -> np.ndarray:
+    return np.exp(a) / np.exp(a).sum(dim, keepdims=True)
+
+
+def axes(a: np.ndarray, dim: Any) -> Any:
+    return None if dim is None else tuple(dim) if isinstance(dim, (tuple, list)) else dim
+
+
+def reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda a, dim=None, keepdim=False: function(a, axis=axes(a, dim), keepdims=keepdim)
+
+
+def spread(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda a, dim=None, keepdim=False, correction=1: function(a, axis=axes(a, dim), ddof=correction, keepdims=keepdim)
+
+
+def nll(a: np.ndarray, target: np.ndarray, reduction: str = "mean", ignore_index: int = -100) -> Any:
+    if a.ndim == 1:
+        return -a[target]
+    losses = np.zeros(target.shape)
+    for at in np.ndindex(target.shape):
+        losses[at] = 0.0 if target[at] == ignore_index else -a[(at[0], target[at], *at[1:])]
+    kept = (target != ignore_index).sum()
+    return losses if reduction == "none" else losses.sum() / (kept if reduction == "mean" else 1)
+
+
+def mse(a: np.ndarray, b: np.ndarray, reduction: str = "mean") -> Any:
+    off = (a - b) ** 2
+    return off if reduction == "none" else off.mean() if reduction == "mean" else off.sum()
+
+
+REFERENCES: dict[str, Callable[..., Any]] = {
+    "add": each(lambda x, y: x + y),
+    "sub": each(lambda x, y: x - y),
+    "mul": each(lambda x, y: x * y),
+    "div": each(lambda x, y: x / y),
+    "floor_divide": each(lambda x, y: math.floor(x / y)),
+    "div_floor": each(lambda x, y: math.floor(x / y)),
+    "remainder": each(lambda x, y: x % y),
+    "fmod": each(math.fmod),
+    "neg": each(lambda x: -x),
+    "reciprocal": each(lambda x: 1 / x),
+    "square": each(lambda x: x * x),
+    "exp": each(math.exp),
+    "exp2": each(lambda x: 2**x),
+    "expm1": each(math.expm1),
+    "log": each(math.log),
+    "log2": each(math.log2),
+    "log10": each(math.log10),
+    "log1p": each(math.log1p),
+    "sqrt": each(math.sqrt),
+    "rsqrt": each(lambda x: x**-0.5),
+    "sin": each(math.sin),
+    "cos": each(math.cos),
+    "tan": each(math.tan),
+    "asin": each(math.asin),
+    "acos": each(math.acos),
+    "atan": each(math.atan),
+    "sinh": each(math.sinh),
+    "cosh": each(math.cosh),
+    "tanh": each(math.tanh),
+    "erf": each(math.erf),
+    "sigmoid": each(lambda x: 1 / (1 + math.exp(-x))),
+    "relu": each(lambda x: max(x, 0.0)),
+    "abs": each(lambda x: math.copysign(x, 1.0)),
+    "sign": each(lambda x: float((x > 0) - (x < 0))),
+    "floor": each(math.floor),
+    "ceil": each(math.ceil),
+    "round": each(round),
+    "trunc": each(math.trunc),
+    "maximum": each(max),
+    "minimum": each(min),
+    "clamp": lambda a, min=None, max=None: np.clip(a, min, max),
+    "where": lambda c, a, b: c * a + ~c * b,
+    "masked_fill": lambda a, m, v: ~m * a + m * v,
+    "sum": reduction(np.sum),
+    "mean": reduction(np.mean),
+    "prod": reduction(np.prod),
+    "amax": reduction(np.max),
+    "amin": reduction(np.min),
+    "all": reduction(np.all),
+    "any": reduction(np.any),
+    "var": spread(np.var),
+    "std": spread(np.std),
+    "argmax": lambda a, dim=None, keepdim=False: np.argmax(a, axis=dim, keepdims=keepdim),
+    "argmin": lambda a, dim=None, keepdim=False: np.argmin(a, axis=dim, keepdims=keepdim),
+    "cumsum": np.cumsum,
+    "cumprod": np.cumprod,
+    "vector_norm": lambda a, dim=None, p=2, keepdim=False: (np.abs(a) ** p).sum(dim, keepdims=keepdim) ** (1 / p),
+    "logsumexp": lambda a, dim, keepdim=False: np.log(np.exp(a).sum(axes(a, dim), keepdims=keepdim)),
+    "softmax": softmax,
+    "log_softmax": lambda a, dim: np.log(softmax(a, dim)),
+    "mm": lambda a, b: np.einsum("ij,jk->ik", a, b),
+    "mv": lambda a, b: np.einsum("ij,j->i", a, b),
+    "dot": lambda a, b: np.einsum("i,i->", a, b),
+    "bmm": lambda a, b: np.einsum("bij,bjk->bik", a, b),
+    "matmul": np.matmul,
+    "linear": lambda x, w, b: np.einsum("...i,oi->...o", x, w) + b,
+    "addmm": lambda c, a, b, beta=1, alpha=1: beta * c + alpha * np.einsum("ij,jk->ik", a, b),
+    "mse_loss": mse,
+    "nll_loss": nll,
+    "cat": lambda parts, dim=0: np.concatenate(parts, dim),
+    "stack": lambda parts, dim=0: np.stack(parts, dim),
+    "flip": lambda a, dims: np.flip(a, dims),
+    "transpose": np.swapaxes,
+    "permute": np.transpose,
+    "tril": np.tril,
+    "triu": np.triu,
+    "gather": lambda a, dim, index: np.take_along_axis(a, index, dim),
+    "index_select": lambda a, dim, index: np.take(a, index, dim),
+}
