@@ -54,11 +54,14 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, Sequence):
         sizes = [len(sample) for sample in batch]
         if len(set(sizes)) > 1:
-            raise RuntimeError(f"each element in list of batch should be of equal size: samples have {sorted(set(sizes))} parts")
+            raise RuntimeError(
+                f"each element in list of batch should be of equal size: samples have {sorted(set(sizes))} parts"
+            )
         return [default_collate(part) for part in zip(*batch, strict=True)]
     raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
-        f"{type(first).__module__}.{type(first).__qualname__}. Pass collate_fn=, a function that makes a batch of a list of samples."
+        f"{type(first).__module__}.{type(first).__qualname__}. Pass collate_fn=, a function that makes a batch of "
+        "a list of samples."
     )
 
 
@@ -67,7 +70,8 @@ def _stacked(batch: Sequence[Any]) -> Tensor:
     for at, x in enumerate(batch):
         if x.shape != shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(x.shape)} at entry {at}"
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
+                f"{list(x.shape)} at entry {at}"
             )
     return functional.stack(list(batch))
 

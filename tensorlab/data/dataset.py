@@ -33,7 +33,8 @@ class IterableDataset(Dataset):
 
 
 class TensorDataset(Dataset):
-    """Tensors side by side: sample ``i`` is the tuple of their ``[i]``. Raises ``ValueError`` where their lengths differ.
+    """Tensors side by side: sample ``i`` is the tuple of their ``[i]``. Raises ``ValueError`` where their lengths
+    differ.
 
     >>> import tensorlab as tl
     >>> from tensorlab.data import TensorDataset
@@ -116,7 +117,8 @@ class ConcatDataset(Dataset):
 def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = None) -> list[Subset]:
     """Split at random into parts of the given lengths, or of the given fractions if they sum to 1.
 
-    What fractions leave over goes to the first parts, one sample each. Raises ``ValueError`` unless lengths sum to the whole.
+    What fractions leave over goes to the first parts, one sample each. Raises ``ValueError`` unless lengths sum to the
+    whole.
     """
     size = len(dataset)
     if lengths and math.isclose(sum(lengths), 1) and sum(lengths) <= 1 + 1e-9 and any(0 < n < 1 for n in lengths):
@@ -130,7 +132,8 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = 
         counts = [int(n) for n in lengths]
     if sum(counts) != size:
         raise ValueError(
-            f"Sum of input lengths does not equal the length of the input dataset! {list(lengths)} sum to {sum(counts)}, "
+            f"Sum of input lengths does not equal the length of the input dataset! {list(lengths)} sum to "
+            f"{sum(counts)}, "
             f"the data set has {size}"
         )
     order = random.randperm(size, generator=generator).tolist()

@@ -15,9 +15,10 @@ from tensorlab.data.sampler import BatchSampler, RandomSampler, SequentialSample
 class DataLoader:
     """Batches of a data set, in order or shuffled, anew for every ``for`` loop.
 
-    ``batch_size=None`` gives single samples. ``shuffle`` draws a new order each time, from ``generator`` or the default one, so
-    ``manual_seed`` repeats it. ``sampler`` or ``batch_sampler`` say the order themselves. ``collate_fn`` makes a batch of a list
-    of samples (``default_collate`` if left out). Samples are loaded in the calling process, so ``num_workers`` must be 0.
+    ``batch_size=None`` gives single samples. ``shuffle`` draws a new order each time, from ``generator`` or the
+    default one, so ``manual_seed`` repeats it. ``sampler`` or ``batch_sampler`` say the order themselves.
+    ``collate_fn`` makes a batch of a list of samples (``default_collate`` if left out). Samples are loaded in the
+    calling process, so ``num_workers`` must be 0.
     """
 
     def __init__(
@@ -57,7 +58,9 @@ class DataLoader:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+                )
             batch_size, drop_last = None, False
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
@@ -114,7 +117,9 @@ def get_worker_info() -> None:
 
 
 def _at_once(dataset: Any) -> Callable[[list[Any]], Any] | None:
-    """A whole batch of plain tensors in one indexing operation each: the same batch that collating its samples gives."""
+    """A whole batch of plain tensors in one indexing operation each: the same batch that collating its samples
+    gives.
+    """
     if type(dataset) is TensorDataset:
         return dataset.batch
     if type(dataset) is Subset:
@@ -131,11 +136,14 @@ def _check_workers(workers: int, timeout: float, prefetch: Any, persistent: bool
         raise ValueError("timeout option should be non-negative")
     if workers > 0:
         raise ValueError(
-            f"num_workers={workers}: loading samples in worker processes is not part of this version; use num_workers=0, which "
+            f"num_workers={workers}: loading samples in worker processes is not part of this version; use "
+            "num_workers=0, which "
             "loads them in this process"
         )
     if prefetch is not None:
-        raise ValueError("prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable it")
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable it"
+        )
     if persistent:
         raise ValueError("persistent_workers option needs num_workers > 0")
     if context is not None:
@@ -144,7 +152,11 @@ def _check_workers(workers: int, timeout: float, prefetch: Any, persistent: bool
 
 def _check_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
     if shuffle:
-        raise ValueError(f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}")
+        raise ValueError(
+            f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}"
+        )
     for name, value in (("sampler", sampler), ("batch_sampler", batch_sampler)):
         if value is not None:
-            raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}")
+            raise ValueError(
+                f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
+            )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,7 +11,9 @@ from tensorlab.random import Generator
 
 
 class Sampler:
-    """The base of samplers: a subclass says ``__iter__``, which gives indices, and ``__len__`` where there is an end."""
+    """The base of samplers: a subclass says ``__iter__``, which gives indices, and ``__len__`` where there is an
+    end.
+    """
 
     def __init__(self, data_source: Any = None) -> None:
         pass
@@ -48,7 +49,11 @@ class RandomSampler(Sampler):
     """In random order, each once; ``num_samples`` of them, drawn each on its own with ``replacement``."""
 
     def __init__(
-        self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Generator | None = None
+        self,
+        data_source: Any,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
     ) -> None:
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
@@ -105,7 +110,9 @@ class WeightedRandomSampler(Sampler):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
         self.weights = creation.as_tensor(weights).double()
         if self.weights.dim() != 1:
-            raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}")
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}"
+            )
         if bool((self.weights < 0).any()) or not bool((self.weights > 0).any()):
             raise ValueError("weights must not be negative, and at least one must be positive")
         if not replacement and int((self.weights > 0).sum()) < num_samples:
@@ -125,9 +132,11 @@ class WeightedRandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """The indices of another sampler in lists of ``batch_size``; the last is shorter, or left out with ``drop_last``."""
+    """The indices of another sampler in lists of ``batch_size``; the last is shorter, or left out with
+    ``drop_last``.
+    """
 
-    def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
+    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         if not isinstance(drop_last, bool):
@@ -143,5 +152,5 @@ class BatchSampler(Sampler):
                 yield batch
 
     def __len__(self) -> int:
-        size = operator.length_hint(self.sampler) if not hasattr(self.sampler, "__len__") else len(self.sampler)
+        size = len(self.sampler)
         return size // self.batch_size if self.drop_last else (size + self.batch_size - 1) // self.batch_size

@@ -21,7 +21,8 @@ _LOG_SOFTMAX, _NLL_LOSS, _MSE_LOSS = ROWS["log_softmax"], ROWS["nll_loss"], ROWS
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``input @ weight.T + bias``. Shapes: input ``[*, in]``, weight ``[out, in]``, bias ``[out]``, result ``[*, out]``.
+    """``input @ weight.T + bias``. Shapes: input ``[*, in]``, weight ``[out, in]``, bias ``[out]``, result ``[*,
+    out]``.
 
     Raises ``RuntimeError`` with the shapes that do not meet.
     """
@@ -31,7 +32,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """While ``training``: each element is 0 with probability ``p``, else divided by ``1 - p``. Otherwise ``input`` itself."""
+    """While ``training``: each element is 0 with probability ``p``, else divided by ``1 - p``. Otherwise ``input``
+    itself.
+    """
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
@@ -141,10 +144,11 @@ def nll_loss(
     reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Minus the log-probability of each target class. Shapes: input ``[N, C, *]`` or ``[C]``, target ``[N, *]`` or ``[]``.
+    """Minus the log-probability of each target class. Shapes: input ``[N, C, *]`` or ``[C]``, target ``[N, *]`` or
+    ``[]``.
 
-    ``weight`` counts classes differently, targets equal to ``ignore_index`` do not count, and the mean is over the counts.
-    Raises ``IndexError`` for a class that there is none of.
+    ``weight`` counts classes differently, targets equal to ``ignore_index`` do not count, and the mean is over the
+    counts. Raises ``IndexError`` for a class that there is none of.
     """
     reduction = _reduction(reduction, size_average, reduce)
     _class_weights(input, weight)
@@ -163,10 +167,10 @@ def cross_entropy(
 ) -> Tensor:
     """Minus the log of the probability that ``softmax(input)`` gives to each target.
 
-    ``input`` ``[N, C, *]`` or ``[C]`` holds unnormalised scores. ``target`` holds class numbers ``[N, *]``, or probabilities
-    in the shape of ``input``. A row whose target is ``ignore_index`` counts for nothing, whatever it holds, and gets gradient 0;
-    a class of probability 0 adds 0 even where its score is minus infinity. ``label_smoothing`` in [0, 1] moves that part of the
-    target's weight to all classes alike.
+    ``input`` ``[N, C, *]`` or ``[C]`` holds unnormalised scores. ``target`` holds class numbers ``[N, *]``, or
+    probabilities in the shape of ``input``. A row whose target is ``ignore_index`` counts for nothing, whatever it
+    holds, and gets gradient 0; a class of probability 0 adds 0 even where its score is minus infinity.
+    ``label_smoothing`` in [0, 1] moves that part of the target's weight to all classes alike.
 
     >>> import tensorlab as tl
     >>> tl.nn.functional.cross_entropy(tl.zeros(1, 4), tl.tensor([2]))
@@ -181,7 +185,8 @@ def cross_entropy(
     soft = target._a.shape == a.shape
     if soft and target._a.dtype.kind not in "fV":
         raise RuntimeError(
-            f"Expected floating point type for target with class probabilities, got {target.dtype}. A target in the shape of the "
+            f"Expected floating point type for target with class probabilities, got {target.dtype}. A target in "
+            "the shape of the "
             "input holds probabilities; class numbers have one dimension less."
         )
     if label_smoothing and not 0.0 <= label_smoothing <= 1.0:
@@ -197,7 +202,9 @@ def cross_entropy(
 
 
 def _without_ignored(input: Tensor, target: Tensor, ignore_index: int, dim: int) -> Tensor:
-    """The scores with ignored rows that are not finite set to 0, since log_softmax would turn their gradient 0 into NaN."""
+    """The scores with ignored rows that are not finite set to 0, since log_softmax would turn their gradient 0 into
+    NaN.
+    """
     a, t = input._a, target._a
     if t.dtype.kind != "i" or (ignore_index < 0 and dispatch.np.minimum.reduce(t, axis=None, initial=0) >= 0):
         return input
@@ -270,7 +277,8 @@ def _class_weights(input: Tensor, weight: Tensor | None) -> None:
     classes = input._a.shape[0 if input._a.ndim == 1 else 1] if input._a.ndim else 0
     if weight._a.shape != (classes,):
         raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
+            "tensor of shape: "
             f"{list(weight.shape)}"
         )
 
@@ -284,7 +292,8 @@ def _same_sizes(name: str, input: Tensor, target: Tensor) -> None:
         return
     both = layout.broadcast_shapes(mine, theirs, op=name)
     warnings.warn(
-        f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely lead to "
+        f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+        "likely lead to "
         f"incorrect results due to broadcasting to {list(both)}. Please ensure they have the same size.",
         stacklevel=3,
     )
@@ -310,7 +319,10 @@ def _reduction(reduction: str, size_average: Any, reduce: Any) -> str:
         by_mean = size_average is None or size_average
         by_any = reduce is None or reduce
         reduction = "mean" if by_mean and by_any else "sum" if by_any else "none"
-        warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=3)
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            stacklevel=3,
+        )
     if reduction not in _REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: choose 'mean', 'sum' or 'none'")
     return reduction

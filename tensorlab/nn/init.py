@@ -48,7 +48,8 @@ def trunc_normal_(
         raise ValueError(f"trunc_normal_: a must be less than b, got {a} and {b}")
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+            "incorrect.",
             stacklevel=2,
         )
     draw = creation.empty_like(tensor.detach())

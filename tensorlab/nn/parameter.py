@@ -11,8 +11,8 @@ from tensorlab.tensor import Tensor, as_subclass
 class Parameter(Tensor):
     """A tensor that a module trains: assigned to an attribute of a ``Module``, it appears among its ``parameters()``.
 
-    Shares the memory of ``data`` and is a leaf of its own, which requires grad unless said otherwise. Raises ``TypeError`` if
-    ``data`` is no tensor, ``RuntimeError`` if it holds integers and ``requires_grad`` is left on.
+    Shares the memory of ``data`` and is a leaf of its own, which requires grad unless said otherwise. Raises
+    ``TypeError`` if ``data`` is no tensor, ``RuntimeError`` if it holds integers and ``requires_grad`` is left on.
     """
 
     __slots__ = ()
@@ -33,7 +33,8 @@ class Parameter(Tensor):
 
 
 class Buffer(Tensor):
-    """A tensor that belongs to a module's state and is not trained: assigned to an attribute, it is registered as a buffer.
+    """A tensor that belongs to a module's state and is not trained: assigned to an attribute, it is registered as a
+    buffer.
 
     ``persistent=False`` leaves it out of ``state_dict()``.
     """

@@ -12,9 +12,9 @@ class Adam(LaneOptimizer):
     """Steps scaled by running means of the gradient and of its square.
 
     ``m += (1 - beta1) * (g - m)``, ``v = beta2 * v + (1 - beta2) * g**2``, and at step ``t``
-    ``p -= lr / (1 - beta1**t) * m / (sqrt(v) / sqrt(1 - beta2**t) + eps)``. ``weight_decay`` is added to the gradient, or with
-    ``decoupled_weight_decay`` taken from the parameter itself. ``amsgrad`` uses the largest ``v`` so far. Sources: Kingma and
-    Ba, 2014; Loshchilov and Hutter, 2017; Reddi and others, 2018.
+    ``p -= lr / (1 - beta1**t) * m / (sqrt(v) / sqrt(1 - beta2**t) + eps)``. ``weight_decay`` is added to the gradient,
+    or with ``decoupled_weight_decay`` taken from the parameter itself. ``amsgrad`` uses the largest ``v`` so far.
+    Sources: Kingma and Ba, 2014; Loshchilov and Hutter, 2017; Reddi and others, 2018.
     """
 
     like_parameter = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
@@ -46,11 +46,14 @@ class Adam(LaneOptimizer):
         if not 0.0 <= weight_decay:
             raise ValueError(f"Invalid weight_decay value: {weight_decay}")
         if differentiable:
-            raise ValueError("differentiable=True: steps of this optimizer are not recorded; write the update with tensors instead")
-        defaults = dict(
-            lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize, foreach=foreach,
-            capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=decoupled_weight_decay,
-        )  # fmt: skip
+            raise ValueError(
+                "differentiable=True: steps of this optimizer are not recorded; write the update with tensors instead"
+            )
+        defaults = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }  # fmt: skip
         super().__init__(params, defaults)
 
     def _kinds(self, group: Group) -> tuple[str, ...]:
@@ -69,7 +72,7 @@ class Adam(LaneOptimizer):
         if decay and group["decoupled_weight_decay"]:
             lane.scale(lane.constant(1 - lr * decay))
             decay = 0.0
-        values = lane.values() if lane.direct or decay else None
+        values: Any = lane.values() if lane.direct or decay else None
         for where, t, u, m, v, *peak in lane.pieces:
             g = grads[where]
             if group["maximize"]:
@@ -81,7 +84,7 @@ class Adam(LaneOptimizer):
             multiply(t, second, t)
             add(multiply(v, keep, v), t, v)
             if peak:
-                v = xp.maximum(peak[0], v, peak[0])
+                v = xp.maximum(peak[0], v, out=peak[0])
             xp.sqrt(v, t)
             add(divide(t, root, t), eps, t)
             multiply(divide(m, t, t), size, t)

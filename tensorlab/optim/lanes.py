@@ -1,9 +1,10 @@
 """Updates of many parameters in few NumPy calls.
 
-A *lane* is a set of parameters that take the same step. Small ones share one flat buffer: their gradients are gathered into it,
-the update is computed once for all of them, and each part is taken from its parameter. What the optimizer remembers of them
-(momentum and the like) lies in flat arrays too; the tensors in ``optimizer.state`` are views of these. A large parameter is a
-lane of its own and is worked on where it lies, piece by piece, so that scratch memory stays in the processor's cache.
+A *lane* is a set of parameters that take the same step. Small ones share one flat buffer: their gradients are gathered
+into it, the update is computed once for all of them, and each part is taken from its parameter. What the optimizer
+remembers of them (momentum and the like) lies in flat arrays too; the tensors in ``optimizer.state`` are views of
+these. A large parameter is a lane of its own and is worked on where it lies, piece by piece, so that scratch memory
+stays in the processor's cache.
 
 Parameters keep their own memory: nothing is moved under the feet of whoever holds it.
 """
@@ -32,7 +33,9 @@ class Lane:
     ``pieces`` are (where, scratch, scratch, parts of the slots); ``fresh`` says that nothing was remembered before.
     """
 
-    def __init__(self, params: Sequence[Any], states: Sequence[dict[str, Any]], kinds: Sequence[str], counts: bool) -> None:
+    def __init__(
+        self, params: Sequence[Any], states: Sequence[dict[str, Any]], kinds: Sequence[str], counts: bool
+    ) -> None:
         first = params[0]._a
         self.xp = backend.namespace(first)
         self.params = list(params)
@@ -66,7 +69,9 @@ class Lane:
         return flat, parts
 
     def _slot(self, kind: str, states: Sequence[dict[str, Any]]) -> Any:
-        """The flat array of one kind of state, with what was remembered so far; the state's tensors become its parts."""
+        """The flat array of one kind of state, with what was remembered so far; the state's tensors become its
+        parts.
+        """
         if self.direct:
             part = self.xp.zeros_like(self.params[0]._a)
             flat, parts = self._flat(part), [part]
@@ -177,7 +182,8 @@ class Plan:
     def __init__(self, group: Group, ready: list[Any], owner: LaneOptimizer, kinds: tuple[str, ...]) -> None:
         self.group = group
         self.kinds = kinds
-        self.states = [owner.state[p] for p in ready]
+        self.remembers = bool(kinds or owner.counts)
+        self.states = [owner.state[p] if self.remembers else {} for p in ready]
         self.known = [(p, p._a.shape, p._a.dtype, p._a.strides) for p in ready]
         together: dict[Any, list[int]] = {}
         for at, p in enumerate(ready):
@@ -201,9 +207,15 @@ class Plan:
             return False
         for p, mine, (q, shape, dtype, strides) in zip(ready, self.states, known):  # noqa: B905
             a = p._a
-            if p is not q or state.get(p) is not mine or a.shape != shape or a.dtype is not dtype or a.strides != strides:
+            if (
+                p is not q
+                or (self.remembers and state.get(p) is not mine)
+                or a.shape != shape
+                or a.dtype is not dtype
+                or a.strides != strides
+            ):
                 return False
-        return all([lane.intact() for lane in self.lanes])
+        return all(lane.intact() for lane in self.lanes)
 
 
 class LaneOptimizer(Optimizer):
@@ -223,11 +235,15 @@ class LaneOptimizer(Optimizer):
         return ()
 
     def _update(self, lane: Lane, group: Group) -> None:
-        """Compute the change of a lane's parameters into the first scratch of each piece; apply it if the lane is direct."""
+        """Compute the change of a lane's parameters into the first scratch of each piece; apply it if the lane is
+        direct.
+        """
         raise NotImplementedError(type(self).__name__)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters that have a gradient by one step. ``closure`` computes the loss again; its value is returned."""
+        """Change the parameters that have a gradient by one step. ``closure`` computes the loss again; its value is
+        returned.
+        """
         loss = None
         if closure is not None:
             with modes.enable_grad():

@@ -37,7 +37,9 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                 changed = hook(self, args, kwargs)
                 if changed is not None:
                     if not (isinstance(changed, tuple) and len(changed) == 2):
-                        raise RuntimeError(f"step pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+                        raise RuntimeError(
+                            f"step pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                        )
                     args, kwargs = changed
             result = step(self, *args, **kwargs)
             for hook in list(self._step_post_hooks.values()):
@@ -50,10 +52,12 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Optimizer:
-    """The base of optimizers. ``params`` is an iterable of tensors, of pairs (name, tensor), or of dictionaries (groups).
+    """The base of optimizers. ``params`` is an iterable of tensors, of pairs (name, tensor), or of dictionaries
+    (groups).
 
-    ``defaults`` holds the options of groups that do not say their own. A subclass defines ``step``. Raises ``TypeError`` for a
-    set, whose order is random, and ``ValueError`` for no parameters, computed ones, and ones in two groups.
+    ``defaults`` holds the options of groups that do not say their own. A subclass defines ``step``. Raises
+    ``TypeError`` for a set, whose order is random, and ``ValueError`` for no parameters, computed ones, and ones in
+    two groups.
     """
 
     #: State that has the shape of its parameter, checked when it is loaded.
@@ -136,7 +140,9 @@ class Optimizer:
                 raise ValueError(f"can't optimize a non-leaf Tensor: it was made by {p.grad_fn.name()}")
         kept = list(OrderedDict.fromkeys(group["params"]))
         if len(kept) != len(group["params"]):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters; each is taken once", stacklevel=4)
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; each is taken once", stacklevel=4
+            )
             if "param_names" in group:
                 first = {id(p): n for p, n in reversed(list(zip(group["params"], group["param_names"], strict=True)))}
                 group["param_names"] = [first[id(p)] for p in kept]
@@ -148,7 +154,9 @@ class Optimizer:
     # ------------------------------------------------------------------------------------------------------- saving
 
     def state_dict(self) -> dict[str, Any]:
-        """``{"state": ..., "param_groups": ...}`` with parameters as numbers, in the order of the groups. Tensors are not copied."""
+        """``{"state": ..., "param_groups": ...}`` with parameters as numbers, in the order of the groups. Tensors are
+        not copied.
+        """
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -198,7 +206,7 @@ class Optimizer:
                 theirs["param_names"] = mine["param_names"]
         self.__setstate__({"state": state, "param_groups": groups})
 
-    def _loaded(self, p: Tensor, kept: dict[str, Any]) -> dict[str, Any]:
+    def _loaded(self, p: Any, kept: dict[str, Any]) -> dict[str, Any]:
         """What is remembered of one parameter, once its shapes are checked, as copies in the parameter's type."""
         out = {}
         for key, value in kept.items():
@@ -209,7 +217,8 @@ class Optimizer:
                         f"the parameter has {list(p.shape)}"
                     )
                 floats = key != "step" and p.is_floating_point()
-                value = value.detach().to(device=p.device, dtype=p.dtype if floats else None).clone()
+                plain: Any = value.detach().to(device=p.device, dtype=p.dtype if floats else None)
+                value = plain.clone()
             out[key] = value
         return out
 
@@ -250,7 +259,8 @@ class Optimizer:
 def _refuse_sets(params: Any) -> None:
     if isinstance(params, (set, frozenset)):
         raise TypeError(
-            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change "
+            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in "
+            "sets will change "
             "between runs. Please use a list instead."
         )
     if not isinstance(params, Iterable):

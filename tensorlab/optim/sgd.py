@@ -11,8 +11,9 @@ from tensorlab.optim.optimizer import Group
 class SGD(LaneOptimizer):
     """Steps against the gradient, with momentum if asked for.
 
-    With gradient ``g = grad + weight_decay * p`` and momentum: ``b = momentum * b + (1 - dampening) * g`` (the first ``b`` is
-    ``g``), then ``p -= lr * b``, or with ``nesterov`` ``p -= lr * (g + momentum * b)``. Source: Sutskever and others, 2013.
+    With gradient ``g = grad + weight_decay * p`` and momentum: ``b = momentum * b + (1 - dampening) * g`` (the first
+    ``b`` is ``g``), then ``p -= lr * b``, or with ``nesterov`` ``p -= lr * (g + momentum * b)``. Source: Sutskever and
+    others, 2013.
     """
 
     like_parameter = ("momentum_buffer",)
@@ -40,11 +41,13 @@ class SGD(LaneOptimizer):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         if differentiable:
-            raise ValueError("differentiable=True: steps of this optimizer are not recorded; write the update with tensors instead")
-        defaults = dict(
-            lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay, nesterov=nesterov,
-            maximize=maximize, foreach=foreach, differentiable=differentiable, fused=fused,
-        )  # fmt: skip
+            raise ValueError(
+                "differentiable=True: steps of this optimizer are not recorded; write the update with tensors instead"
+            )
+        defaults = {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
+            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
         super().__init__(params, defaults)
 
     def _kinds(self, group: Group) -> tuple[str, ...]:
@@ -56,7 +59,7 @@ class SGD(LaneOptimizer):
         decay, momentum = float(group["weight_decay"]), group["momentum"]
         lr = number(float(group["lr"]))
         grads = lane.gradients()
-        values = lane.values() if lane.direct or decay else None
+        values: Any = lane.values() if lane.direct or decay else None
         for where, t, u, *slots in lane.pieces:
             g = grads[where]
             if group["maximize"]:

@@ -1,4 +1,6 @@
-"""Backward hooks of modules: identity nodes around a module tell when the gradients of its outputs and inputs are known."""
+"""Backward hooks of modules: identity nodes around a module tell when the gradients of its outputs and inputs are
+known.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class BackwardHookFunction(Function):
 
 
 class BackwardHooks:
-    """The backward hooks of one call of a module: ``after`` get (module, grad_input, grad_output), ``before`` (module, grad_output)."""
+    """The backward hooks of one call of a module: ``after`` get (module, grad_input, grad_output), ``before``
+    (module, grad_output).
+    """
 
     def __init__(self, module: Any, after: Sequence[Hook], before: Sequence[Hook]) -> None:
         self.module = module
@@ -76,7 +80,8 @@ class BackwardHooks:
         if not self.after:
             return
         warnings.warn(
-            f"Full backward hook of {type(self.module).__name__} is firing when gradients are computed with respect to module "
+            f"Full backward hook of {type(self.module).__name__} is firing when gradients are computed with "
+            "respect to module "
             "outputs since no inputs require gradients: grad_input holds None for all of them.",
             stacklevel=2,
         )
@@ -84,7 +89,8 @@ class BackwardHooks:
             found = hook(self.module, (None,) * self.input_count, outputs)
             if found is not None and any(g is not None for g in (found if isinstance(found, tuple) else (found,))):
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always return None or None for all "
+                    "Backward hook for Modules where no input requires gradient should always return None or "
+                    "None for all "
                     "gradients."
                 )
 

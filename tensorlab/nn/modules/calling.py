@@ -1,7 +1,7 @@
 """How a module is called: straight into ``forward``, or by way of its hooks and its name in the graph.
 
-The order is PyTorch's: forward pre-hooks (those of all modules, then the module's own), the inputs marked for backward hooks,
-``forward``, forward hooks (all, then own), the output marked for backward hooks.
+The order is PyTorch's: forward pre-hooks (those of all modules, then the module's own), the inputs marked for backward
+hooks, ``forward``, forward hooks (all, then own), the output marked for backward hooks.
 """
 
 from __future__ import annotations
@@ -114,7 +114,9 @@ class Called:
         if found is None:
             return args, kwargs
         if not (isinstance(found, tuple) and len(found) == 2):
-            raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {found}.")
+            raise RuntimeError(
+                f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {found}."
+            )
         return found
 
     def _call_always(self, ran: set[int], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
@@ -158,7 +160,8 @@ class Called:
     ) -> RemovableHandle:
         """Call ``hook(module, args)`` before ``forward``; what it returns replaces the arguments.
 
-        With ``with_kwargs`` it is ``hook(module, args, kwargs)`` and may return ``(args, kwargs)``. ``prepend`` puts it first.
+        With ``with_kwargs`` it is ``hook(module, args, kwargs)`` and may return ``(args, kwargs)``. ``prepend`` puts
+        it first.
         """
         handle = register(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
@@ -175,8 +178,8 @@ class Called:
     ) -> RemovableHandle:
         """Call ``hook(module, args, output)`` after ``forward``; what it returns replaces the output.
 
-        With ``with_kwargs`` it is ``hook(module, args, kwargs, output)``. ``prepend`` puts it first, ``always_call`` runs it
-        also when ``forward`` or another hook raised.
+        With ``with_kwargs`` it is ``hook(module, args, kwargs, output)``. ``prepend`` puts it first, ``always_call``
+        runs it also when ``forward`` or another hook raised.
         """
         handle = register(self._forward_hooks, hook, prepend)
         if with_kwargs:
@@ -189,12 +192,15 @@ class Called:
         """Call ``hook(module, grad_input, grad_output)`` once the gradients of the module's inputs are known.
 
         Both are tuples, with ``None`` for arguments that are no tensors or want no gradient. A returned tuple replaces
-        ``grad_input`` for what comes after. While a module has such hooks its inputs and outputs must not be changed in place.
+        ``grad_input`` for what comes after. While a module has such hooks its inputs and outputs must not be changed
+        in place.
         """
         return register(self._backward_hooks, hook, prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call ``hook(module, grad_output)`` when the gradients of the module's outputs are known; a returned tuple replaces them."""
+        """Call ``hook(module, grad_output)`` when the gradients of the module's outputs are known; a returned tuple
+        replaces them.
+        """
         return register(self._backward_pre_hooks, hook, prepend)
 
 
@@ -223,7 +229,7 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
     return register(everywhere, (BACKWARD_PRE, hook, False, False))  # type: ignore[arg-type]
 
 
-# --------------------------------------------------------------------------------------------- a module's name in the graph
+# ----------------------------------------------------------------------------------- a module's name in the graph
 
 _ways: dict[tuple[int, int], tuple[str, ...]] = {}
 
@@ -231,7 +237,8 @@ _ways: dict[tuple[int, int], tuple[str, ...]] = {}
 def _way(parent: Any, module: Any) -> list[tuple[str, str]]:
     """The names that lead from the module that runs to the one it calls, each with its type's name.
 
-    A child is called by its attribute's name, ``layers`` then ``0`` for one in a list. The outermost module has an empty name.
+    A child is called by its attribute's name, ``layers`` then ``0`` for one in a list. The outermost module has an
+    empty name.
     """
     if parent is None or parent is module:
         return [("", type(module).__name__)]
@@ -246,7 +253,9 @@ def _way(parent: Any, module: Any) -> list[tuple[str, str]]:
         return [(type(module).__name__, type(module).__name__)]
     if len(_ways) > 10_000:
         _ways.clear()
-    _ways[key] = names  # numbers may be given again to other modules, so what is found here is followed before it is believed
+    _ways[key] = (
+        names  # numbers may be given again to other modules, so what is found here is followed before it is believed
+    )
     return [(name, type(at).__name__) for name, at in zip(names, _follow(parent, names), strict=True)]
 
 

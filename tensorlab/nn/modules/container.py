@@ -46,7 +46,7 @@ class _Row(Module):
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Any:
+    def extend(self, modules: Any) -> Any:
         """Add modules at the end. Returns the container."""
         if not isinstance(modules, Iterable):
             kind = type(modules).__name__
@@ -55,7 +55,7 @@ class _Row(Module):
             self.append(module)
         return self
 
-    def insert(self, index: int, module: Module) -> Any:
+    def insert(self, index: int, module: Any) -> Any:
         """Put a module before an index. Returns the container."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}, not {type(module).__name__}")
@@ -77,7 +77,8 @@ class _Row(Module):
 
 
 class Sequential(_Row):
-    """Modules one after another: the output of each is the input of the next. Takes modules, or one ordered dictionary of them.
+    """Modules one after another: the output of each is the input of the next. Takes modules, or one ordered dictionary
+    of them.
 
     >>> import tensorlab as tl
     >>> tl.nn.Sequential(tl.nn.Linear(2, 3), tl.nn.ReLU())
@@ -108,7 +109,9 @@ class Sequential(_Row):
 
     def __add__(self, other: Any) -> Sequential:
         if not isinstance(other, Sequential):
-            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other).__name__} is given.")
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other).__name__} is given."
+            )
         return Sequential(*self, *other)
 
 
@@ -145,7 +148,9 @@ class ModuleList(_Row):
             else:
                 runs.append([at, at, text])
         children = [
-            f"({first}): {_indented(text)}" if first == last else f"({first}-{last}): {last - first + 1} x {_indented(text)}"
+            f"({first}): {_indented(text)}"
+            if first == last
+            else f"({first}-{last}): {last - first + 1} x {_indented(text)}"
             for first, last, text in runs
         ]
         return _bracketed(self._get_name(), [], children)
@@ -201,12 +206,15 @@ class ModuleDict(Module):
         """Put in the modules of a mapping, or of an iterable of pairs (name, module)."""
         if not isinstance(modules, Iterable):
             raise TypeError(
-                "ModuleDict.update should be called with an iterable of key/value pairs, but got " + type(modules).__name__
+                "ModuleDict.update should be called with an iterable of key/value pairs, but got "
+                + type(modules).__name__
             )
         pairs = modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules
         for at, pair in enumerate(pairs):
             if not isinstance(pair, Sequence) or len(pair) != 2:
-                raise ValueError(f"ModuleDict update sequence element #{at} should be a pair (name, module), got {pair!r:.60}")
+                raise ValueError(
+                    f"ModuleDict update sequence element #{at} should be a pair (name, module), got {pair!r:.60}"
+                )
             self.add_module(pair[0], pair[1])
 
 
@@ -290,7 +298,9 @@ class ParameterDict(Module):
 
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):
-            raise TypeError(f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key)}').")
+            raise TypeError(
+                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key)}')."
+            )
         if hasattr(type(self), key):
             raise KeyError(f"'{key}' is the name of a method of ParameterDict and cannot be a key")
         self._keys[key] = None

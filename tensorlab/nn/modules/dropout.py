@@ -9,7 +9,9 @@ from tensorlab.nn.modules.module import Module
 
 
 class Dropout(Module):
-    """In training each element is 0 with probability ``p``, else divided by ``1 - p``; in evaluation nothing happens."""
+    """In training each element is 0 with probability ``p``, else divided by ``1 - p``; in evaluation nothing
+    happens.
+    """
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()

@@ -25,10 +25,13 @@ class Identity(Module):
 class Linear(Module):
     """``input @ weight.T + bias``, from ``[*, in_features]`` to ``[*, out_features]``.
 
-    ``weight`` ``[out_features, in_features]`` and ``bias`` ``[out_features]`` start uniform in ``±1 / sqrt(in_features)``.
+    ``weight`` ``[out_features, in_features]`` and ``bias`` ``[out_features]`` start uniform in ``±1 /
+    sqrt(in_features)``.
     """
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features

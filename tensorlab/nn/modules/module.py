@@ -1,7 +1,7 @@
 """``Module``: parameters, buffers and other modules under names, and a ``forward``.
 
-Assigning a ``Parameter``, a ``Module`` or a ``Buffer`` to an attribute registers it under that name; everything that walks a model
-(training, moving, saving, printing, drawing) goes by these names.
+Assigning a ``Parameter``, a ``Module`` or a ``Buffer`` to an attribute registers it under that name; everything that
+walks a model (training, moving, saving, printing, drawing) goes by these names.
 """
 
 from __future__ import annotations
@@ -16,6 +16,12 @@ from tensorlab import dispatch, modes
 from tensorlab.dtypes import dtype as dtype_class
 from tensorlab.engine.hooks import hook_table
 from tensorlab.nn.modules.calling import Called
+from tensorlab.nn.modules.calling import register_module_forward_hook as register_module_forward_hook
+from tensorlab.nn.modules.calling import register_module_forward_pre_hook as register_module_forward_pre_hook
+from tensorlab.nn.modules.calling import register_module_full_backward_hook as register_module_full_backward_hook
+from tensorlab.nn.modules.calling import (
+    register_module_full_backward_pre_hook as register_module_full_backward_pre_hook,
+)
 from tensorlab.nn.modules.saving import Saved
 from tensorlab.nn.parameter import Buffer, Parameter
 from tensorlab.tensor import Tensor
@@ -73,7 +79,9 @@ class Module(Called, Saved):
             return found.__get__(self, type(self))
         kind = type(self).__name__
         if "_parameters" not in own and (name in _HOOK_TABLES or name in ("_parameters", "_buffers", "_modules")):
-            raise AttributeError(f"'{kind}' object has no attribute '{name}': call super().__init__() first in {kind}.__init__")
+            raise AttributeError(
+                f"'{kind}' object has no attribute '{name}': call super().__init__() first in {kind}.__init__"
+            )
         raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -132,12 +140,15 @@ class Module(Called, Saved):
         return sorted({*super().__dir__(), *(name for name in named if not name[:1].isdigit())})
 
     def __getstate__(self) -> dict[str, Any]:
-        """What ``pickle`` and ``copy.deepcopy`` take. Raises ``RuntimeError`` naming an attribute that holds a computed tensor."""
+        """What ``pickle`` and ``copy.deepcopy`` take. Raises ``RuntimeError`` naming an attribute that holds a
+        computed tensor.
+        """
         for name, value in self.__dict__.items():
             found = _computed(value)
             if found is not None:
                 raise RuntimeError(
-                    f"{type(self).__name__} cannot be copied or pickled: its attribute '{name}' holds a tensor computed by "
+                    f"{type(self).__name__} cannot be copied or pickled: its attribute '{name}' holds a tensor "
+                    "computed by "
                     f"{found.grad_fn.name()}, and only Tensors created explicitly by the user (graph leaves) can be. "
                     f"Keep .detach() of it instead, or set '{name}' to None first."
                 )
@@ -152,7 +163,7 @@ class Module(Called, Saved):
 
     # ----------------------------------------------------------------------------------------------- registration
 
-    def register_parameter(self, name: str, param: Parameter | None) -> None:
+    def register_parameter(self, name: str, param: Any) -> None:
         """Add a parameter under a name; ``None`` keeps the name for one that there is none of (no bias, say)."""
         self._need_init(self.__dict__, "parameter")
         self._name_is_free("parameter", name, self._parameters)
@@ -161,12 +172,13 @@ class Module(Called, Saved):
             raise TypeError(f"cannot assign '{_type_name(param)}' object to parameter '{name}' ({wanted})")
         if param is not None and param.grad_fn is not None:
             raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express "
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
+                "explicitly. To express "
                 f"'{name}' as a function of another Tensor, compute the value in the forward() method."
             )
         self._parameters[name] = param
 
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Add a tensor that is state but not trained; unless ``persistent`` it stays out of ``state_dict()``."""
         self._need_init(self.__dict__, "buffer")
         self._name_is_free("buffer", name, self._buffers)
@@ -176,7 +188,7 @@ class Module(Called, Saved):
         self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
-    def add_module(self, name: str, module: Module | None) -> None:
+    def add_module(self, name: str, module: Any) -> None:
         """Add a child module under a name."""
         self._need_init(self.__dict__, "module")
         if module is not None and not isinstance(module, Module):
@@ -199,7 +211,9 @@ class Module(Called, Saved):
     # ------------------------------------------------------------------------------------------------ by its path
 
     def get_submodule(self, target: str) -> Module:
-        """The module at a dotted path; this one for ``""``. Raises ``AttributeError`` naming the part that is missing."""
+        """The module at a dotted path; this one for ``""``. Raises ``AttributeError`` naming the part that is
+        missing.
+        """
         module: Any = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
@@ -272,7 +286,9 @@ class Module(Called, Saved):
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """All parameters by dotted name; one that is used in several places comes once, unless ``remove_duplicate=False``."""
+        """All parameters by dotted name; one that is used in several places comes once, unless
+        ``remove_duplicate=False``.
+        """
         self._tell_unregistered()
         return self._named("_parameters", prefix, recurse, remove_duplicate)
 
@@ -363,13 +379,16 @@ class Module(Called, Saved):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """Move to a device, or convert floating-point parameters and buffers to a type: ``to(dtype)``, ``to(device)``, ``to(tensor)``.
+        """Move to a device, or convert floating-point parameters and buffers to a type: ``to(dtype)``, ``to(device)``,
+        ``to(tensor)``.
 
         In place; returns the module. Raises ``TypeError`` for a type that is not floating point or complex.
         """
         target, where, _ = dispatch.wrap(dispatch.np.empty(0, dispatch.np.float32))._read_to(args, kwargs)
         if target is not None and not (target.is_floating_point or target.is_complex):
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target}")
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target}"
+            )
 
         def moved(x: Tensor) -> Tensor:
             return x.to(device=where, dtype=target if x.is_floating_point() or x.is_complex() else None)
@@ -429,7 +448,8 @@ class Module(Called, Saved):
         _told.add(key)
         better = ("Module" if isinstance(lost, Module) else "Parameter") + ("Dict" if type(value) is dict else "List")
         warnings.warn(
-            f"{type(self).__name__}.{name} is a plain {type(value).__name__} that holds a {type(lost).__name__}, which is not "
+            f"{type(self).__name__}.{name} is a plain {type(value).__name__} that holds a {type(lost).__name__}, "
+            "which is not "
             f"registered: parameters(), state_dict() and to() will not see it. Use tensorlab.nn.{better} instead.",
             stacklevel=stacklevel,
         )
@@ -474,7 +494,9 @@ def _keeps(value: Any) -> list[Any]:
     """The modules and parameters among the first elements of a plain list, tuple or dictionary."""
     if type(value) not in (list, tuple, dict) or not value:
         return []
-    return [x for x in islice(value.values() if type(value) is dict else value, 64) if isinstance(x, (Module, Parameter))]
+    return [
+        x for x in islice(value.values() if type(value) is dict else value, 64) if isinstance(x, (Module, Parameter))
+    ]
 
 
 def _type_name(value: Any) -> str:

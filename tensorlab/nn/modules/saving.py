@@ -48,12 +48,16 @@ class Saved:
     _load_state_dict_post_hooks: dict[int, Any]
 
     def get_extra_state(self) -> Any:
-        """Anything else that belongs into ``state_dict()``; a subclass that has such says it, and ``set_extra_state``."""
+        """Anything else that belongs into ``state_dict()``; a subclass that has such says it, and
+        ``set_extra_state``.
+        """
         raise RuntimeError(f"{type(self).__name__} has no extra state; define get_extra_state() and set_extra_state()")
 
     def set_extra_state(self, state: Any) -> None:
         """Take back what ``get_extra_state`` gave."""
-        raise RuntimeError(f"{type(self).__name__} takes no extra state; define get_extra_state() and set_extra_state()")
+        raise RuntimeError(
+            f"{type(self).__name__} takes no extra state; define get_extra_state() and set_extra_state()"
+        )
 
     def _has_extra_state(self) -> bool:
         return type(self).get_extra_state is not Saved.get_extra_state
@@ -63,10 +67,12 @@ class Saved:
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """All parameters and persistent buffers by dotted name, detached and in the module's own memory.
 
-        ``destination`` is a dictionary to fill, ``prefix`` is put before every name, ``keep_vars`` gives the tensors themselves.
+        ``destination`` is a dictionary to fill, ``prefix`` is put before every name, ``keep_vars`` gives the tensors
+        themselves.
         """
         if args:
-            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+            given: Any = [*args, *[destination, prefix, keep_vars][len(args) :]]
+            destination, prefix, keep_vars = given
         if destination is None:
             self._tell_unregistered()  # type: ignore[attr-defined]
             destination = OrderedDict()
@@ -96,11 +102,14 @@ class Saved:
 
     # ------------------------------------------------------------------------------------------------------ loading
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
         """Copy tensors by name into parameters and buffers; returns what was missing and what was unexpected.
 
-        With ``strict`` every name must match: the ``RuntimeError`` lists missing names, unexpected ones and sizes that differ,
-        all at once. ``assign=True`` puts the given tensors in place of the module's instead of copying their values.
+        With ``strict`` every name must match: the ``RuntimeError`` lists missing names, unexpected ones and sizes that
+        differ, all at once. ``assign=True`` puts the given tensors in place of the module's instead of copying their
+        values.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -112,10 +121,10 @@ class Saved:
         self._load(left, "", assign, metadata, report)
         missing, unexpected, errors = report
         if strict:
-            if missing:
-                errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
             if unexpected:
                 errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
+            if missing:
+                errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
         if errors:
             listed = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
@@ -136,7 +145,8 @@ class Saved:
         for hook in list(self._load_state_dict_post_hooks.values()):
             if hook(self, incompatible) is not None:
                 raise RuntimeError(
-                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values; "
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                    "values; "
                     "change incompatible_keys in place."
                 )
 
@@ -150,7 +160,9 @@ class Saved:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Take what this module itself holds, without its children, out of ``state_dict``, and append to the three reports."""
+        """Take what this module itself holds, without its children, out of ``state_dict``, and append to the three
+        reports.
+        """
         for hook in list(self._load_state_dict_pre_hooks.values()):
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         assign = local_metadata.get("assign_to_params_buffers", False)
@@ -180,7 +192,8 @@ class Saved:
     def _take(self, name: str, own: Any, given: Any, key: str, assign: bool, errors: list[str]) -> None:
         if not isinstance(given, Tensor):
             errors.append(
-                f'While copying the parameter named "{key}", expected tensorlab.Tensor or Tensor-like object from checkpoint '
+                f'While copying the parameter named "{key}", expected tensorlab.Tensor or Tensor-like object from '
+                "checkpoint "
                 f"but received {type(given)}"
             )
             return
@@ -198,7 +211,8 @@ class Saved:
                     own.copy_(given)
         except Exception as error:
             errors.append(
-                f'While copying the parameter named "{key}", whose dimensions in the model are {own.shape} and whose dimensions '
+                f'While copying the parameter named "{key}", whose dimensions in the model are {own.shape} and '
+                "whose dimensions "
                 f"in the checkpoint are {given.shape}, an exception occurred : {error.args}."
             )
 
@@ -219,11 +233,15 @@ class Saved:
         return register(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata)`` after ``state_dict()`` collected; it may change it in place."""
+        """Call ``hook(module, state_dict, prefix, local_metadata)`` after ``state_dict()`` collected; it may change
+        it in place.
+        """
         return register(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`` before loading."""
+        """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+        error_msgs)`` before loading.
+        """
         return register(self._load_state_dict_pre_hooks, hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

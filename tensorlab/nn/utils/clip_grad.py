@@ -17,7 +17,8 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale all gradients together, in place, so that their common norm is at most ``max_norm``. Returns the norm before.
+    """Scale all gradients together, in place, so that their common norm is at most ``max_norm``. Returns the norm
+    before.
 
     Raises ``ValueError`` for a negative ``max_norm``, and ``RuntimeError`` for a norm that is NaN or infinite if
     ``error_if_nonfinite``.
@@ -33,8 +34,10 @@ def clip_grad_norm_(
         total = functional.norm(functional.stack([n.to(norms[0].dtype) for n in norms]), float(norm_type))
         if error_if_nonfinite and not math.isfinite(total.item()):
             raise RuntimeError(
-                f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot be "
-                "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+                f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it "
+                "cannot be "
+                "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+                "`error_if_nonfinite=False`"
             )
         factor = (bound / (total + 1e-6)).clamp(max=1.0)
         for g in grads:
@@ -43,7 +46,9 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
-    """Limit every element of the gradients to ``[-clip_value, clip_value]``, in place. Raises ``ValueError`` for a negative one."""
+    """Limit every element of the gradients to ``[-clip_value, clip_value]``, in place. Raises ``ValueError`` for a
+    negative one.
+    """
     bound = float(clip_value)
     if not bound >= 0:
         raise ValueError(f"clip_value must not be negative or NaN, got {clip_value}")
@@ -52,5 +57,5 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
             g.clamp_(-bound, bound)
 
 
-def _grads(parameters: Any) -> list[Tensor]:
+def _grads(parameters: Any) -> list[Any]:
     return [p._grad for p in ([parameters] if isinstance(parameters, Tensor) else parameters) if p._grad is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from tensorlab import functional
 from tensorlab.tensor import Tensor
@@ -13,7 +14,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     return functional.cat([p.reshape(-1) for p in parameters])
 
 
-def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+def vector_to_parameters(vec: Any, parameters: Iterable[Tensor]) -> None:
     """Give every parameter its part of ``vec`` as its new values. Raises ``ValueError`` unless their sizes add up."""
     own = list(parameters)
     sizes = [p.numel() for p in own]
