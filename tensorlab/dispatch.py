@@ -13,6 +13,7 @@ only once something failed. Everything else goes through ``call``, ``view`` and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import copysign
 from typing import Any
 
 import numpy as np
@@ -244,24 +245,28 @@ def comparable(x: Any, value: int) -> Any:
     return x if low <= value <= high else cast(x, np.dtype(np.int64))
 
 
-_constants: dict[tuple[Any, Any], Any] = {}
-dtypes.CACHES.append(_constants)
+_ints: dict[tuple[Any, int], Any] = {}
+_floats: dict[tuple[Any, float], Any] = {}  # apart, since 2 == 2.0; and of the two zeros only +0.0, since 0.0 == -0.0
+dtypes.CACHES += [_ints, _floats]
 
 
 def _constant(np_dtype: Any, value: int | float) -> Any:
     """A Python number as a 0-dim tensor of the type it takes beside a tensor of ``np_dtype``; small ones are kept."""
-    known = _constants.get((np_dtype, value))
-    if known is not None and (value or type(value) is int):
+    whole = type(value) is int
+    known = (_ints if whole else _floats).get((np_dtype, value))
+    if known is not None and (value or whole or copysign(1.0, value) > 0):
         return known
-    tensor_type = dtypes.of(np_dtype)
-    target = dtypes.meet_scalar(tensor_type, value)
-    if target.category == dtypes.INTEGER and type(value) is int:
+    target = dtypes.meet_scalar(dtypes.of(np_dtype), value)
+    if target.category == dtypes.INTEGER and whole:
         info = np.iinfo(target.np)
         if not int(info.min) <= value <= int(info.max):
-            return wrap(np.asarray(value & ((1 << info.bits) - 1), np.uint64).astype(target.np))
+            return wrap(np.asarray(int(value) & ((1 << info.bits) - 1), np.uint64).astype(target.np))
     made = wrap(np.asarray(value).astype(target.np))
-    if value == value and len(_constants) < 4096 and (type(value) is float or -(2**53) < value < 2**53):
-        _constants[np_dtype, value] = made
+    if whole:
+        if len(_ints) < 4096 and -(2**53) < value < 2**53:
+            _ints[np_dtype, int(value)] = made
+    elif len(_floats) < 4096 and (value or copysign(1.0, value) > 0) and value == value:
+        _floats[np_dtype, value] = made
     return made
 
 
