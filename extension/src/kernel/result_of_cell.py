@@ -1,11 +1,11 @@
-"""Finds the value that a notebook cell ended with. The extension sends this text to the kernel; it leaves no name behind."""
+"""Finds the value that a notebook cell ended with. The extension sends this text to the kernel, where it leaves no name."""
 
 
 def result_of_cell(number, source, shell):
     """The value that run `number` of the cell `source` showed, or else the one that its last statement is about.
 
-    `loss` and `model(x)` end with a shown value; `loss = model(x)` and `loss.backward()` end with none, and are about `loss`.
-    Raises LookupError with a sentence for people where there is no such value.
+    `loss` and `model(x)` end with a shown value; `loss = model(x)` and `loss.backward()` end with none, and are about
+    `loss`. Raises LookupError with a sentence for people where there is no such value.
     """
     import ast
 
