@@ -142,6 +142,14 @@ def _may_record(name: str, x: Any) -> None:
             "is the output of a function that returns multiple views. Such functions do not allow the output views to be modified "
             "inplace. You should replace the inplace operation by an out-of-place one."
         )
+    if view.made_in == "function":
+        raise RuntimeError(
+            f"{name}(): Output 0 of a custom Function is a view and is being modified inplace. This view was created inside a custom "
+            "Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom "
+            "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
+            "this by cloning the output of the custom Function. (A module with full backward hooks passes its inputs and outputs "
+            "through one.)"
+        )
     if view.made_in in ("no_grad", "inference"):
         where = "no_grad mode" if view.made_in == "no_grad" else "inference mode"
         raise RuntimeError(
@@ -156,7 +164,7 @@ def _history(row: Row, x: Any, tensors: Sequence[Any], inputs: Sequence[Any], at
     node.edges = tuple([edge_of(t) if t is not None and t._live else None for t in tensors])
     node.attrs = attrs
     node.seq = next(counter)
-    node.meta = ((x._a.shape, x._a.dtype),)
+    node.outs = (x._a.shape, x._a.dtype)
     node.hooks = None
     node.made = _made()
     wanted = {n for edge, names in zip(node.edges, row.needs, strict=True) if edge is not None for n in names}
@@ -195,7 +203,7 @@ def _rebase(x: Any, node: Node) -> None:
     over.saved = None
     over.attrs = None
     over.seq = next(counter)
-    over.meta = ((base._a.shape, base._a.dtype),)
+    over.outs = (base._a.shape, base._a.dtype)
     over.hooks = None
     over.made = node.made
     _move_retained(base, over)
