@@ -134,7 +134,7 @@ def unary(row: Row) -> Callable[[Any], Any]:
                 node.saved = (sx, sr)
                 node.attrs = None
                 node.seq = next(counter)
-                node.meta = ((r.shape, r.dtype),)
+                node.outs = (r.shape, r.dtype)
                 node.hooks = None
                 node.made = _made() if _sites else None
                 out._edge = (node, 0)
@@ -225,7 +225,7 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
             node.saved = (sx, sy, sr)
             node.attrs = None
             node.seq = next(counter)
-            node.meta = ((r.shape, r.dtype),)
+            node.outs = (r.shape, r.dtype)
             node.hooks = None
             node.made = _made() if _sites else None
             out._edge = (node, 0)
@@ -341,16 +341,16 @@ def record(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[
     node.hooks = None
     node.made = _made() if _sites else None
     node.saved = _save(row, edges, tensors, outs)
-    meta = []
+    meta: list[Any] = []
     number = 0
     for out in outs:
         a = out._a
-        meta.append((a.shape, a.dtype))
+        meta += (a.shape, a.dtype)
         if a.dtype.kind in "fcV":
             out._edge = (node, number)
             out._rg = out._live = True
         number += 1
-    node.meta = tuple(meta)
+    node.outs = tuple(meta)
     return node
 
 
@@ -509,7 +509,7 @@ def _node_for_view(row: Row, base: Any, x: Any) -> Node:
     node.attrs = {"layout": layout_of(x), "base_layout": layout_of(base)}
     node.saved = (None, None)
     node.seq = next(counter)
-    node.meta = ((x._a.shape, x._a.dtype),)
+    node.outs = (x._a.shape, x._a.dtype)
     node.hooks = None
     node.made = _made() if _sites else None
     return node

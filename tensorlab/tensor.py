@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from tensorlab.engine.node import Bound, accumulator, reduce_to
 from tensorlab.functional import pointwise
 from tensorlab.functional import shapes as F
 from tensorlab.functional.arguments import ints
+from tensorlab.engine.run import backward as run_backward
 from tensorlab.modes import state
 from tensorlab.ops import ROWS
 from tensorlab.subscripts import getitem, setitem
@@ -292,6 +294,9 @@ class Tensor:
         ``gradient`` weighs the elements; it may be left out for a tensor of one element. Raises ``RuntimeError`` where there is no
         graph, where ``gradient`` is needed or has another shape, and where saved values are gone or were overwritten.
         """
+        if inputs is None and not create_graph:
+            run_backward((self,), (gradient,), retain_graph, False, None)
+            return
         from tensorlab.autograd import backward
 
         backward((self,), (gradient,), retain_graph, create_graph, inputs=inputs)
@@ -639,6 +644,12 @@ def _why_no_grad(x: Tensor) -> str:
     return ". None of the tensors it was computed from has requires_grad=True, or it was computed inside no_grad() or from .detach()"
 
 
+@cache
+def _one(np_dtype: Any) -> np.ndarray:
+    """The gradient of a loss for itself. One array serves every pass: waiting gradients are never changed."""
+    return np.ones((), np_dtype)
+
+
 def _seed(root: Tensor, gradient: Any) -> Tensor:
     if gradient is None:
         if root._a.size != 1:
@@ -646,6 +657,8 @@ def _seed(root: Tensor, gradient: Any) -> Tensor:
                 f"grad can be implicitly created only for scalar outputs; this one has shape {list(root._a.shape)}. Reduce it first, for "
                 f"example with .sum() or .mean(), or say backward(gradient=...) with a tensor of that shape."
             )
+        if root._a.ndim == 0 and type(root._a) is np.ndarray:
+            return wrap(_one(root._a.dtype))
         return wrap(backend.namespace(root._a).ones(root._a.shape, root._a.dtype))
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")

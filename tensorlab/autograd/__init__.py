@@ -9,6 +9,7 @@ from tensorlab import creation
 from tensorlab.autograd.function import Function
 from tensorlab.engine.node import Node
 from tensorlab.engine.run import BackwardRun
+from tensorlab.engine.run import backward as run_backward
 from tensorlab.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from tensorlab.tensor import Tensor
 
@@ -51,13 +52,7 @@ def backward(
             "to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
             stacklevel=3,
         )
-    run = BackwardRun(roots, seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted, unseen=True)
-    run.run()
-    if wanted is not None:
-        for index, tensor in enumerate(wanted):
-            gradient = run.captured.get(index)
-            if tensor._edge is not None and gradient is not None:
-                tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
+    run_backward(roots, seeds, retain_graph, create_graph, wanted)
 
 
 def grad(

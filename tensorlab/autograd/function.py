@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorlab import dispatch, modes
 from tensorlab.dispatch import View, edge_of, layout_of, storage_of, wrap
-from tensorlab.engine.node import Bound, Node, Packed, counter, fit
+from tensorlab.engine.node import Bound, Node, Packed, counter, facts, fit
 from tensorlab.modes import state
 from tensorlab.tensor import Tensor
 
@@ -101,7 +101,7 @@ class FunctionNode(Node):
         return [self._accept(name, i, edge, g) for i, (edge, g) in enumerate(zip(self.edges, found, strict=True))]
 
     def _zero(self, output: int) -> Any:
-        shape, dtype = self.meta[output]
+        shape, dtype = facts((self, output))
         return wrap(dispatch.np.zeros(shape, dtype))
 
     def _accept(self, name: str, index: int, edge: Any, g: Any) -> Any:
@@ -109,7 +109,7 @@ class FunctionNode(Node):
             return None
         if not isinstance(g, Tensor):
             raise TypeError(f"function {name} returned a {type(g).__name__} as gradient {index}; expected Tensor or None")
-        shape = edge[0].meta[edge[1]][0]
+        shape = facts(edge)[0]
         try:
             return fit(g, edge)
         except (RuntimeError, ValueError):
@@ -183,7 +183,7 @@ class Function(metaclass=_FunctionType):
             dirty = any(x is d for d in ctx._dirty)
             given = any(x is a for a in args)
             results.append(x if dirty or not given else _same(x))
-        node.meta = tuple([(x._a.shape, x._a.dtype) if isinstance(x, Tensor) else ((), None) for x in results])
+        node.outs = tuple([fact for x in results for fact in ((x._a.shape, x._a.dtype) if isinstance(x, Tensor) else ((), None))])
         for number, (x, original) in enumerate(zip(results, outputs, strict=True)):
             if isinstance(x, Tensor) and id(original) not in ctx._not_differentiable and x._a.dtype.kind in "fcV":
                 x._edge, x._rg, x._live = (node, number), True, True

@@ -1,10 +1,15 @@
-"""Functions that people attach to tensors and nodes, and the handles that take them off again."""
+"""Functions that people attach to tensors and nodes, the handles that take them off again, and the order they run in.
+
+One step of a backward pass calls, in this order: the tensor hooks of each output, as they were registered; then ``retain_grad``
+fills ``.grad``; then the node's pre-hooks; then the node runs; then its post-hooks. At a leaf the pre-hooks are followed by the
+accumulation, the post-accumulate-grad hooks, and the post-hooks.
+"""
 
 from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _ids = itertools.count()
@@ -13,15 +18,16 @@ _ids = itertools.count()
 class RemovableHandle:
     """Returned by everything that registers a hook. ``remove()`` takes it off; it also works as a context manager."""
 
-    def __init__(self, hooks: dict[int, Any]) -> None:
+    def __init__(self, *tables: dict[int, Any]) -> None:
         self.id = next(_ids)
-        self._hooks = weakref.ref(_Holder.of(hooks))
+        self._tables = [weakref.ref(_Table.checked(table)) for table in tables]
 
     def remove(self) -> None:
         """Take the hook off; calling it again does nothing."""
-        holder = self._hooks()
-        if holder is not None:
-            holder.pop(self.id, None)
+        for known in self._tables:
+            table = known()
+            if table is not None:
+                table.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -30,25 +36,27 @@ class RemovableHandle:
         self.remove()
 
 
-class _Holder(dict[int, Any]):
+class _Table(dict[int, Any]):
     """A dictionary that can be referred to weakly."""
 
     __slots__ = ("__weakref__",)
 
     @staticmethod
-    def of(hooks: dict[int, Any]) -> _Holder:
-        if not isinstance(hooks, _Holder):
+    def checked(table: dict[int, Any]) -> _Table:
+        if not isinstance(table, _Table):
             raise TypeError("hooks live in a table made by hook_table()")
-        return hooks
+        return table
 
 
 def hook_table() -> dict[int, Any]:
     """An empty table of hooks, in order of registration."""
-    return _Holder()
+    return _Table()
 
 
 def register(hooks: dict[int, Any], hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-    """Put a hook into a table, last or first, and return its handle."""
+    """Put a hook into a table, last or first, and return its handle. Raises ``TypeError`` for what cannot be called."""
+    if not callable(hook):
+        raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
     handle = RemovableHandle(hooks)
     if prepend:
         later = dict(hooks)
@@ -61,7 +69,7 @@ def register(hooks: dict[int, Any], hook: Callable[..., Any], prepend: bool = Fa
 
 
 class NodeHooks:
-    """All hooks of one node. Order of a step: tensor hooks of each output, retained gradients, pre-hooks, the node, post-hooks."""
+    """All hooks of one node."""
 
     __slots__ = ("tensor", "retain", "pre", "post")
 
@@ -73,11 +81,77 @@ class NodeHooks:
 
     def names(self) -> list[str]:
         """What is registered, in words, for an inspector."""
-        said = [f"tensor hook {_name(h)}" for table in self.tensor.values() for h in table.values()]
+        said = [f"tensor hook {name_of(h)}" for table in self.tensor.values() for h in table.values()]
         said += ["retain_grad"] * len(self.retain)
-        said += [f"pre-hook {_name(h)}" for h in self.pre.values()]
-        return said + [f"hook {_name(h)}" for h in self.post.values()]
+        said += [f"pre-hook {name_of(h)}" for h in self.pre.values()]
+        return said + [f"hook {name_of(h)}" for h in self.post.values()]
+
+    def before(self, node: Any, grads: list[Any], runs: bool, retained: list[tuple[Any, Any]]) -> list[Any]:
+        """The gradients of a node's outputs after everything that is called before it runs.
+
+        ``runs`` false calls what belongs to the tensors and leaves out the node's own pre-hooks. ``retained`` is given every
+        tensor whose ``.grad`` is filled, with what its ``.grad`` was.
+        """
+        for output, table in self.tensor.items():
+            for hook in list(table.values()):
+                g = grads[output]
+                if g is not None or getattr(hook, "told_of_nothing", False):
+                    grads[output] = checked(node, hook, hook(g), g)
+        for output, known in self.retain.items():
+            tensor, g = known(), grads[output]
+            if tensor is not None and g is not None:
+                old = tensor._grad
+                retained.append((tensor, old))
+                tensor._grad = g if old is None else old + g
+        if runs:
+            for hook in list(self.pre.values()):
+                found = hook(tuple(grads))
+                if found is not None:
+                    grads = _replaced(node, hook, found, grads)
+        return grads
+
+    def after(self, node: Any, outs: Sequence[Any], grads: Sequence[Any]) -> Sequence[Any]:
+        """The gradients that leave a node after its post-hooks, which are called with them and with what came in."""
+        for hook in list(self.post.values()):
+            found = hook(tuple(outs), tuple(grads))
+            if found is not None:
+                outs = _replaced(node, hook, found, outs)
+        return outs
 
 
-def _name(hook: Any) -> str:
+def _replaced(node: Any, hook: Any, found: Any, old: Sequence[Any]) -> list[Any]:
+    """What a hook on a node returned: a tuple with one gradient, or ``None`` for no gradient, for each that it was given."""
+    if not isinstance(found, tuple):
+        raise TypeError(
+            f"hook {name_of(hook)} of {node.name()}: expected tuple, but hook returned {type(found).__name__!r}; return one gradient for each it was "
+            f"given, here ({', '.join(['...'] * len(old))},), or None to change nothing"
+        )
+    if len(found) != len(old):
+        raise RuntimeError(
+            f"hook {name_of(hook)} of {node.name()} has returned an incorrect number of values (got {len(found)}, but expected {len(old)})"
+        )
+    return [None if new is None else checked(node, hook, new, g) for new, g in zip(found, old, strict=True)]
+
+
+def checked(node: Any, hook: Any, new: Any, old: Any) -> Any:
+    """What takes the place of gradient ``old``, once it is a tensor of the same shape and type; ``None`` keeps the old one."""
+    if new is None:
+        return old
+    who = f"hook {name_of(hook)!r} of {node.name()}" if hook is not None else f"the edit at {node.name()}"
+    if not hasattr(new, "_a"):
+        raise TypeError(f"{who}: expected Variable, but hook returned {type(new).__name__!r}; return a Tensor, or None to change nothing")
+    if old is None:
+        raise RuntimeError(f"{who}: can't replace a None gradient with a non-None value")
+    if new._a.shape != old._a.shape:
+        raise RuntimeError(f"{who} has changed the size of value: it got shape {list(old._a.shape)} and returned {list(new._a.shape)}")
+    if new._a.dtype != old._a.dtype:
+        raise RuntimeError(
+            f"{who} has changed the type of value: it got {old.dtype} and returned {new.dtype}; return the same type, for example with "
+            ".to(grad.dtype)"
+        )
+    return new
+
+
+def name_of(hook: Any) -> str:
+    """A hook's name for people."""
     return getattr(hook, "__qualname__", None) or type(hook).__name__

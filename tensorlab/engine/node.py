@@ -70,7 +70,7 @@ class Packed:
 class Node:
     """One recorded operation. ``row`` is its operation, ``edges[i]`` where the gradient of input ``i`` goes (or ``None``)."""
 
-    __slots__ = ("edges", "saved", "attrs", "seq", "meta", "made", "hooks", "__weakref__")
+    __slots__ = ("edges", "saved", "attrs", "seq", "outs", "made", "hooks", "__weakref__")
 
     row: Any = None
     many = False  # has several outputs
@@ -82,7 +82,7 @@ class Node:
     saved: Any  # one entry an input and a result: (array, storage, version), or None where the formulas do not need it
     attrs: dict[str, Any] | None
     seq: int
-    meta: tuple[tuple[tuple[int, ...], Any], ...]  # (shape, NumPy dtype) of every output
+    outs: tuple[Any, ...]  # of every output its shape and its NumPy dtype, in one flat tuple
     made: tuple[Any, Any] | None  # (site, scope) where places are recorded
     hooks: NodeHooks | None
 
@@ -91,6 +91,11 @@ class Node:
     def name(self) -> str:
         """The node's name as PyTorch spells it, such as ``MulBackward0``."""
         return type(self).__name__
+
+    @property
+    def meta(self) -> tuple[tuple[tuple[int, ...], Any], ...]:
+        """(shape, NumPy dtype) of every output."""
+        return tuple(zip(self.outs[::2], self.outs[1::2], strict=True))
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
@@ -218,7 +223,7 @@ class Node:
             if a.dtype is _F32 or a.dtype is _F64:
                 return [None if r is None else Bound.wrap(r) for r in self.flow(a)]
         out = []
-        conjugate = self.meta[0][1].kind == "c" and row.holomorphic
+        conjugate = self.outs[1].kind == "c" and row.holomorphic
         if conjugate:
             g = g.conj()
         for edge, step in zip(self.edges, self._graph, strict=True):
@@ -235,7 +240,7 @@ class Node:
     def _flow(self, a: Any) -> list[Any]:
         out = []
         for edge, step in zip(self.edges, self._plain, strict=True):
-            out.append(None if edge is None else _fitted(step(a, self), edge[0].meta[edge[1]]))
+            out.append(None if edge is None else _fitted(step(a, self), *facts(edge)))
         return out
 
     def _apply_joint(self, grads: Sequence[Any], graph: bool) -> list[Any]:
@@ -261,7 +266,7 @@ class Node:
         edge = self.edges[index]
         if edge is None:
             raise RuntimeError(f"{self.name()} has no gradient to give for input {index}")
-        return edge[0].meta[edge[1]][0]
+        return facts(edge)[0]
 
 
 def _source(row: Any, name: str) -> tuple[str, Any]:
@@ -333,7 +338,7 @@ def reduce_to(g: Any, shape: tuple[int, ...]) -> Any:
 
 def fit(g: Any, edge: Edge) -> Any:
     """A gradient with the shape and type of what it belongs to."""
-    shape, dtype = edge[0].meta[edge[1]]
+    shape, dtype = facts(edge)
     if g._a.shape != shape:
         g = reduce_to(g, shape)
     return g if g._a.dtype is dtype or g._a.dtype == dtype else Bound.cast(g, dtype)
@@ -363,24 +368,22 @@ def _elementwise(row: Any) -> Callable[..., Any]:
 
     def flow_two(self: Node, a: Any) -> tuple[Any, Any]:
         one, two = self.edges
-        own = self.meta[0]
+        own = self.outs
         left = right = None
         if one is not None:
             if i >= 0 and type(value := self.saved[i]) is tuple and value[1].version == value[2]:
                 left = vjp_one(a, value[0])
             else:
                 left = step_one(a, self)
-            meta = one[0].meta[one[1]]
-            if meta != own:
-                left = _fitted(left, meta)
+            if one[0].outs != own:
+                left = _fitted(left, *facts(one))
         if two is not None:
             if j >= 0 and type(value := self.saved[j]) is tuple and value[1].version == value[2]:
                 right = vjp_two(a, value[0])
             else:
                 right = step_two(a, self)
-            meta = two[0].meta[two[1]]
-            if meta != own:
-                right = _fitted(right, meta)
+            if two[0].outs != own:
+                right = _fitted(right, *facts(two))
         return left, right
 
     return flow_two
@@ -394,9 +397,14 @@ def _only_saved(row: Any, names: tuple[str, ...]) -> int:
     return sources[0][1] if len(sources) == 1 and sources[0][0] == "saved" else -2
 
 
-def _fitted(r: Any, meta: tuple[tuple[int, ...], Any]) -> Any:
+def facts(edge: Edge) -> tuple[tuple[int, ...], Any]:
+    """Shape and NumPy dtype of the value whose gradient goes along an edge."""
+    outs, at = edge[0].outs, 2 * edge[1]
+    return outs[at], outs[at + 1]
+
+
+def _fitted(r: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """An array with the shape and type of what it is the gradient of."""
-    shape, dtype = meta
     if r.shape != shape:
         r = reduce_to(r, shape)
     return r if r.dtype is dtype else r.astype(dtype)
@@ -442,7 +450,7 @@ def accumulator(leaf: Any) -> AccumulateGrad:
         node = leaf._acc = _new(AccumulateGrad)
         node._leaf = _weak(leaf)
         node.seq = next(counter)
-        node.meta = ((leaf._a.shape, leaf._a.dtype),)
+        node.outs = (leaf._a.shape, leaf._a.dtype)
         node.hooks = None
         node.after = hook_table()  # post-accumulate-grad hooks
     return node

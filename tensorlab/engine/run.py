@@ -46,7 +46,7 @@ def _joined(node: Node, held: Any, output: int, gradient: Any, add: Callable[[An
         return held
     if not node.many:
         return gradient if held is None else add(held, gradient)
-    slots = [None] * len(node.meta) if held is None else held.copy()
+    slots = [None] * (len(node.outs) // 2) if held is None else held.copy()
     slots[output] = gradient if slots[output] is None else add(slots[output], gradient)
     return slots
 
@@ -54,13 +54,24 @@ def _joined(node: Node, held: Any, output: int, gradient: Any, add: Callable[[An
 def _slots(node: Node, held: Any) -> list[Any]:
     """What waits at a node, one entry an output."""
     if node.many:
-        return [None] * len(node.meta) if held is None else list(held)
+        return [None] * (len(node.outs) // 2) if held is None else list(held)
     return [held]
 
 
 #: Of one node: how many edges that lead to it have not run yet (-1 once it ran itself), and the gradient that waits there: a
 #: list with one entry an output for nodes that have several. A gradient is replaced, never changed.
 Cell = list[Any]
+
+
+def backward(roots: Sequence[Any], gradients: Sequence[Any], retain: bool | None, create: bool, inputs: Any) -> None:
+    """A pass from ``roots`` to the end that adds to ``.grad`` of the leaves, or of ``inputs`` only."""
+    run = BackwardRun(roots, gradients, retain_graph=retain, create_graph=create, inputs=inputs, unseen=True)
+    run.run()
+    if inputs is not None:
+        for index, tensor in enumerate(inputs):
+            gradient = run.captured.get(index)
+            if tensor._edge is not None and gradient is not None:
+                tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
 
 
 class _Undo:
@@ -164,9 +175,8 @@ class BackwardRun:
             cell = self.cells[node]
             cell[1] = _joined(node, cell[1], output, seed._a if self._arrays else seed, operator.add)
             del seed  # a reference here would make the gradient look shared to the leaf that may keep it
-            if cell[0] == 0 and all(entry[1] is not node for entry in self.ready):
-                self.ready.append((priority(node), node, cell))
-        heapify(self.ready)
+            if cell[0] == 0 and not (self.ready and any(entry[1] is node for entry in self.ready)):
+                heappush(self.ready, (priority(node), node, cell))
 
     # ---------------------------------------------------------------------------------------------- where it stands
 
