@@ -47,6 +47,39 @@ def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
+class memory_format:
+    """An order of dimensions in memory, such as ``tensorlab.channels_last``."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"tensorlab.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+
+
+def format_order(ndim: int, wanted: memory_format) -> tuple[int, ...]:
+    """Dimensions from the outermost to the innermost in memory. Raises ``RuntimeError`` where a format does not fit."""
+    if wanted in (channels_last, channels_last_3d):
+        needed = 4 if wanted is channels_last else 5
+        if ndim != needed:
+            raise RuntimeError(f"required rank {needed} tensor to use {wanted.name} format, but the tensor has {ndim} dimensions")
+        return (0, *range(2, ndim), 1)
+    if wanted is not contiguous_format:
+        raise RuntimeError(f"unsupported memory format option {wanted!r}")
+    return tuple(range(ndim))
+
+
 def wrap_dim(dim: Any, ndim: int, op: str = "") -> int:
     """A dimension as a number from 0, negative ones counted from the end. Raises ``IndexError`` naming the range."""
     try:
@@ -178,14 +211,15 @@ def expand(layout: Layout, sizes: Sequence[int]) -> Layout:
             f"expand(): the number of sizes provided ({len(sizes)}) must be greater or equal to the number of dimensions in the "
             f"tensor ({len(shape)}); tensor shape {list(shape)}, sizes {list(sizes)}"
         )
-    new_shape, new_strides = [], []
+    new_shape: list[int] = []
+    new_strides: list[Any] = []
     for i, size in enumerate(sizes):
         old = shape[i - extra] if i >= extra else None
         if old is None:
             if size < 0:
                 raise RuntimeError(f"expand(): the expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {i}")
             new_shape.append(size)
-            new_strides.append(0)
+            new_strides.append(None if size == 1 else 0)
         elif size in (-1, old):
             new_shape.append(old)
             new_strides.append(strides[i - extra])
@@ -197,6 +231,9 @@ def expand(layout: Layout, sizes: Sequence[int]) -> Layout:
                 f"expand(): The expanded size of the tensor ({size}) must match the existing size ({old}) at non-singleton dimension "
                 f"{i}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
             )
+    for i in reversed(range(extra)):  # a new dimension of size 1 lies as if it enclosed the next one
+        if new_strides[i] is None:
+            new_strides[i] = new_shape[i + 1] * new_strides[i + 1] if shape else 0
     return Layout(tuple(new_shape), tuple(new_strides), offset)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorlab import dispatch, dtypes, random
+from tensorlab import conversion, dispatch, random
 from tensorlab.creation import size_of
 from tensorlab.functional import plain
 from tensorlab.functional import pointwise as P
@@ -123,21 +123,6 @@ def _clip_(self: Any, min: Any = None, max: Any = None) -> Any:
     return clamp_(self, min, max)
 
 
-def _conversion(name: str, target: dtypes.dtype) -> Callable[[Any], Any]:
-    def method(self: Any) -> Any:
-        return self.to(target)
-
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"The tensor as {target.name}; itself if it is that already."
-    return method
-
-
-_CONVERSIONS = {
-    "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": dtypes.bfloat16, "int": dtypes.int32,
-    "long": dtypes.int64, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
-}  # fmt: skip
-
-
 def _reversed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """An operator whose left side is no tensor."""
 
@@ -191,8 +176,8 @@ def install() -> None:
         setattr(Tensor, function.__name__, function)
     Tensor.clip_ = _clip_  # type: ignore[attr-defined]
     Tensor.bernoulli = random.bernoulli  # type: ignore[attr-defined]
-    for name, target in _CONVERSIONS.items():
-        setattr(Tensor, name, _conversion(name, target))
+    for name, function in conversion.METHODS.items():
+        setattr(Tensor, name, function)
     Tensor.where = lambda self, condition, other: P.where(condition, self, other)  # type: ignore[attr-defined]
     operators: dict[str, Any] = {
         "add": P._add, "radd": P._add, "sub": P._sub, "rsub": P._rsub, "mul": P.mul, "rmul": P.mul, "truediv": P._div, "rtruediv": _rdiv,

@@ -114,9 +114,13 @@ class Tensor:
         """The address of the first element in memory; 0 for an empty tensor."""
         return backend.of(self._a).address(self._a) if self._a.size else 0
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether elements lie in row-major order without gaps."""
-        return layout.is_contiguous(self._a.shape, strides_of(self._a))
+    def is_contiguous(self, memory_format: Any = layout.contiguous_format) -> bool:
+        """Whether elements lie in row-major order without gaps, or in the order of another memory format."""
+        shape, strides = self._a.shape, strides_of(self._a)
+        if memory_format is layout.contiguous_format:
+            return layout.is_contiguous(shape, strides)
+        order = layout.format_order(len(shape), memory_format) if len(shape) in (4, 5) else ()
+        return bool(order) and layout.is_contiguous([shape[d] for d in order], [strides[d] for d in order])
 
     def element_size(self) -> int:
         """Bytes of one element."""
@@ -436,57 +440,7 @@ class Tensor:
             return wrap(np.asarray(getattr(ufunc, method)(*arrays, **kwargs)))
         return getattr(ufunc, method)(*arrays, **kwargs)
 
-    # ----------------------------------------------------------------------------------------- other types and places
-
-    def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Another type or device: ``to(dtype)``, ``to(device)``, ``to(other)``. The tensor itself where nothing changes."""
-        target, where, copy = self._read_to(args, kwargs)
-        out = self
-        if where is not None and (where.type != self.device.type):
-            out = dispatch.call(ROWS["to_device"], (out,), device=where, source=self.device)
-        if target is not None and out._a.dtype != target.np:
-            return dispatch.call(ROWS["to_copy"], (out,), dtype=target.np, memory_format=None)
-        return F.clone(out) if copy and out is self else out
-
-    def _read_to(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
-        target = kwargs.get("dtype")
-        where = kwargs.get("device")
-        for argument in args:
-            if isinstance(argument, Tensor):
-                target, where = argument.dtype, argument.device
-            elif isinstance(argument, (str, device_class)):
-                where = argument
-            elif isinstance(argument, dtypes.dtype) or argument in (float, int, bool, complex):
-                target = argument
-            elif not isinstance(argument, bool) and argument is not None:
-                raise TypeError(f"to() received an invalid argument: {argument!r}; pass a dtype, a device or a tensor")
-        return (
-            None if target is None else dtypes.as_dtype(target),
-            None if where is None else device_class(where),
-            bool(kwargs.get("copy", False)),
-        )
-
-    def type(self, dtype: Any = None) -> Any:
-        """The type's name, or the tensor in another type."""
-        if dtype is None:
-            return f"tensorlab.{_LEGACY.get(self.dtype.name, self.dtype.name)}Tensor"
-        return self.to(dtype)
-
-    def type_as(self, other: Tensor) -> Tensor:
-        """The tensor in the type of another."""
-        return self.to(other.dtype)
-
-    def cpu(self) -> Tensor:
-        """The tensor in host memory; itself if it is there."""
-        return self.to("cpu")
-
-    def cuda(self, device: Any = None) -> Tensor:
-        """The tensor on a GPU. Raises ``RuntimeError`` where there is none."""
-        return self.to(device_class("cuda" if device is None else device))
-
-    def contiguous(self, memory_format: Any = None) -> Tensor:
-        """The elements in row-major order: the tensor itself if they are, else a copy."""
-        return self if self.is_contiguous() else F.clone(self, memory_format="contiguous")
+    # ------------------------------------------------------------------------------------- for gradient formulas
 
     def _op(self, name: str, *others: Any, **attrs: Any) -> Tensor:
         """Run a row by name with this tensor as its first input; for gradient formulas."""
@@ -496,26 +450,6 @@ class Tensor:
     def _zeros(self, shape: tuple[int, ...]) -> Tensor:
         """Zeros of this tensor's type and device; for gradient formulas."""
         return wrap(backend.namespace(self._a).zeros(shape, self._a.dtype))
-
-    def new_tensor(self, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-        """A tensor from data, of this tensor's type."""
-        return creation.tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
-
-    def new_zeros(self, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-        """Zeros of this tensor's type."""
-        return creation.zeros(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
-
-    def new_ones(self, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-        """Ones of this tensor's type."""
-        return creation.ones(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
-
-    def new_empty(self, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-        """An uninitialised tensor of this tensor's type."""
-        return creation.empty(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
-
-    def new_full(self, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-        """One value everywhere, of this tensor's type."""
-        return creation.full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
     # ------------------------------------------------------------------------------------------------------- shapes
 
@@ -584,10 +518,6 @@ class Tensor:
 
     __getitem__ = getitem
     __setitem__ = setitem
-
-
-_LEGACY = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int", "int16": "Short",
-           "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
 
 
 def as_subclass(x: Tensor, cls: Any) -> Any:

@@ -31,7 +31,7 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """
     wanted = layout.infer_size(shape if isinstance(shape, (tuple, list)) else (shape,), input._a.size)
     if isinstance(layout.view(layout.Layout(input._a.shape, dispatch.strides_of(input._a)), wanted), layout.Blocked):
-        input = clone(input, memory_format="contiguous")
+        input = clone(input, memory_format=layout.contiguous_format)
     return view(ROWS["view"], input, shape=wanted)
 
 
@@ -123,8 +123,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def ravel(input: Tensor) -> Tensor:
-    """All dimensions made one."""
-    return reshape(input, (-1,)) if input._a.size else reshape(input, (0,))
+    """All dimensions made one: a view of a contiguous tensor, else a copy."""
+    if not layout.is_contiguous(input._a.shape, dispatch.strides_of(input._a)):
+        input = clone(input, memory_format=layout.contiguous_format)
+    return view(ROWS["view"], input, shape=(input._a.size,))
 
 
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
@@ -199,7 +201,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Windows of ``size``, ``step`` apart, along a dimension, as a new last one; a view."""
     d = wrap_dim(dimension, input._a.ndim, "unfold")
     if input._a.ndim == 0:
-        input = unsqueeze(input, 0)
+        return narrow(unsqueeze(input, 0), 0, 0, size)
     if size > input._a.shape[d] or size < 0 or step <= 0:
         raise RuntimeError(
             f"unfold(): maximum size for tensor at dimension {d} is {input._a.shape[d]} but size is {size}; step must be > 0, got {step}"
@@ -261,7 +263,10 @@ def _triangle(op: str, input: Tensor, diagonal: int) -> Tensor:
 
 
 def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
-    """A copy with its own storage, and the same place in the graph. A dense order of dimensions is kept."""
+    """A copy with its own storage, and the same place in the graph.
+
+    A dense order of dimensions is kept unless ``memory_format`` asks for another.
+    """
     return call(ROWS["clone"], (input,), memory_format=memory_format)
 
 

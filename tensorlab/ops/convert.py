@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorlab import backend
 from tensorlab.device import device
+from tensorlab.layout import format_order, preserve_format
 from tensorlab.ops.elementwise import same_shape
 from tensorlab.ops.table import NO_ONNX, per_element, row
 
@@ -13,13 +14,14 @@ from tensorlab.ops.table import NO_ONNX, per_element, row
 def _to_copy(xp: Any, a: Any, dtype: Any, memory_format: Any) -> Any:
     if a.dtype.kind == "c" and dtype.kind != "c":
         a = a.real
-    return a.astype(dtype)
+    return a.astype(dtype) if memory_format in (None, preserve_format) else _clone(xp, a, memory_format).astype(dtype)
 
 
 def _clone(xp: Any, a: Any, memory_format: Any) -> Any:
-    """A copy that keeps a dense order of dimensions; expanded and sliced tensors become row-major."""
-    if memory_format == "contiguous":
-        return xp.array(a, order="C", copy=True)
+    """A copy that keeps a dense order of dimensions (others become row-major), or that has the order asked for."""
+    if memory_format not in (None, preserve_format):
+        order = format_order(a.ndim, memory_format)
+        return xp.array(a.transpose(order), order="C", copy=True).transpose(sorted(range(a.ndim), key=order.__getitem__))
     strides = sorted(s for s, n in zip(a.strides, a.shape, strict=True) if n > 1)
     dense = not strides or (strides[0] == a.itemsize and _fills(a))
     return a.copy(order="K") if dense else xp.array(a, order="C", copy=True)
