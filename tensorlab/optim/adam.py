@@ -50,10 +50,18 @@ class Adam(LaneOptimizer):
                 "differentiable=True: steps of this optimizer are not recorded; write the update with tensors instead"
             )
         defaults = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
-            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
-        }  # fmt: skip
+        }
         super().__init__(params, defaults)
 
     def _kinds(self, group: Group) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from tensorlab import modes
 from tensorlab.engine.hooks import RemovableHandle, hook_table, register
@@ -18,8 +18,21 @@ from tensorlab.nn.modules.backward_hooks import BackwardHooks
 
 FORWARD_PRE, FORWARD, BACKWARD_PRE, BACKWARD = "forward_pre", "forward", "backward_pre", "backward"
 
-#: Hooks of every module there is, as ``(kind, function, with_kwargs, always_call)``.
-everywhere: dict[int, tuple[str, Callable[..., Any], bool, bool]] = hook_table()
+
+class _Everywhere(NamedTuple):
+    """A hook of every module there is."""
+
+    kind: str
+    hook: Callable[..., Any]
+    with_kwargs: bool = False
+    always: bool = False
+
+    def __call__(self, *args: Any) -> Any:
+        return self.hook(*args)
+
+
+#: Hooks of every module there is.
+everywhere: dict[int, _Everywhere] = hook_table()
 
 _watched = False  # places are recorded, so nodes are to know the module that made them
 
@@ -209,24 +222,24 @@ class Called:
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, args)`` before the ``forward`` of every module."""
-    return register(everywhere, (FORWARD_PRE, hook, False, False))  # type: ignore[arg-type]
+    return register(everywhere, _Everywhere(FORWARD_PRE, hook))
 
 
 def register_module_forward_hook(
     hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
     """Call ``hook(module, args, output)`` after the ``forward`` of every module."""
-    return register(everywhere, (FORWARD, hook, with_kwargs, always_call))  # type: ignore[arg-type]
+    return register(everywhere, _Everywhere(FORWARD, hook, with_kwargs, always_call))
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_input, grad_output)`` when the gradients of any module's inputs are known."""
-    return register(everywhere, (BACKWARD, hook, False, False))  # type: ignore[arg-type]
+    return register(everywhere, _Everywhere(BACKWARD, hook))
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_output)`` when the gradients of any module's outputs are known."""
-    return register(everywhere, (BACKWARD_PRE, hook, False, False))  # type: ignore[arg-type]
+    return register(everywhere, _Everywhere(BACKWARD_PRE, hook))
 
 
 # ----------------------------------------------------------------------------------- a module's name in the graph

@@ -6,13 +6,12 @@ walks a model (training, moving, saving, printing, drawing) goes by these names.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from tensorlab import dispatch, modes
+from tensorlab import conversion, modes
 from tensorlab.dtypes import dtype as dtype_class
 from tensorlab.engine.hooks import hook_table
 from tensorlab.nn.modules.calling import Called
@@ -74,8 +73,8 @@ class Module(Called, Saved):
                 return own[table][name]
         # A property that failed with AttributeError ends up here too: run it again, so that the name that is really
         # missing is reported.
-        found = inspect.getattr_static(type(self), name, None)
-        if found is not None and hasattr(type(found), "__get__"):
+        found = next((kind.__dict__[name] for kind in type(self).__mro__ if name in kind.__dict__), None)
+        if hasattr(type(found), "__get__"):
             return found.__get__(self, type(self))
         kind = type(self).__name__
         if "_parameters" not in own and (name in _HOOK_TABLES or name in ("_parameters", "_buffers", "_modules")):
@@ -384,14 +383,15 @@ class Module(Called, Saved):
 
         In place; returns the module. Raises ``TypeError`` for a type that is not floating point or complex.
         """
-        target, where, _ = dispatch.wrap(dispatch.np.empty(0, dispatch.np.float32))._read_to(args, kwargs)
+        target, where, _, memory_format = conversion._read(args, dict(kwargs))
         if target is not None and not (target.is_floating_point or target.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target}"
             )
 
         def moved(x: Tensor) -> Tensor:
-            return x.to(device=where, dtype=target if x.is_floating_point() or x.is_complex() else None)
+            wanted = target if x.is_floating_point() or x.is_complex() else None
+            return conversion.to(x, device=where, dtype=wanted, memory_format=memory_format)
 
         return self._apply(moved)
 
