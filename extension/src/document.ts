@@ -11,7 +11,8 @@ export const GRAPH_MIME = 'application/vnd.tensorlab.graph+json';
 export class GraphDocument extends Widget implements IRenderMime.IRenderer {
   private undo: (() => void) | null = null;
 
-  constructor(private readonly mimeType: string) {
+  /** `fill` makes the picture as high as its container; else it has the height that suits a cell's output. */
+  constructor(private readonly fill = false) {
     super();
     this.addClass('tl-Document');
   }
@@ -19,7 +20,7 @@ export class GraphDocument extends Widget implements IRenderMime.IRenderer {
   /** Draws the document of the model in place of the one that stood here. A document that cannot be drawn is named, not thrown. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     this.clear();
-    const graph = model.data[this.mimeType] as Partial<Graph> | undefined;
+    const graph = model.data[GRAPH_MIME] as Partial<Graph> | undefined;
     const schema = graph?.schema;
     if (schema !== GRAPH) {
       this.say(
@@ -30,7 +31,7 @@ export class GraphDocument extends Widget implements IRenderMime.IRenderer {
       return;
     }
     try {
-      this.undo = mountGraph(this.node, graph as Graph, { interactive: true });
+      this.undo = mountGraph(this.node, graph as Graph, { interactive: true, fill: this.fill });
     } catch (error) {
       this.clear();
       this.say(`This graph could not be drawn: ${error instanceof Error ? error.message : String(error)}`);

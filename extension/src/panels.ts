@@ -1,18 +1,18 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
-import { type IRenderMimeRegistry, MimeModel } from '@jupyterlab/rendermime';
+import { MimeModel } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { LabIcon } from '@jupyterlab/ui-components';
 
-import { GRAPH_MIME } from './document';
+import { GraphDocument } from './document';
 import iconSource from '../style/graph.svg';
 
 /** Two values flowing into a third. */
 export const graphIcon = new LabIcon({ name: 'tensorlab:graph', svgstr: iconSource });
 
 /** A panel of the main area that shows one graph and can be given another. */
-export class GraphPanel extends MainAreaWidget<IRenderMime.IRenderer> {
-  constructor(rendermime: IRenderMimeRegistry) {
-    super({ content: rendermime.createRenderer(GRAPH_MIME) });
+export class GraphPanel extends MainAreaWidget<GraphDocument> {
+  constructor() {
+    super({ content: new GraphDocument(true) });
     this.addClass('tl-GraphPanel');
     this.title.icon = graphIcon;
     this.title.closable = true;
@@ -22,6 +22,6 @@ export class GraphPanel extends MainAreaWidget<IRenderMime.IRenderer> {
   async draw(title: string, caption: string, data: IRenderMime.IMimeModel['data']): Promise<void> {
     this.title.label = title;
     this.title.caption = caption;
-    await this.content.renderModel(new MimeModel({ data, trusted: true }));
+    await this.content.renderModel(new MimeModel({ data }));
   }
 }

@@ -17,7 +17,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       {
         safe: true, // text and canvas only: nothing of a document can run or become markup
         mimeTypes: [GRAPH_MIME],
-        createRenderer: options => new GraphDocument(options.mimeType),
+        createRenderer: () => new GraphDocument(),
       },
       RANK,
     );

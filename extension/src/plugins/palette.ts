@@ -2,7 +2,6 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { ICommandPalette, Notification } from '@jupyterlab/apputils';
 import { type Cell, isCodeCellModel } from '@jupyterlab/cells';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
-import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { graphOfCell, type Run, Unable } from '../kernel/graph_of_cell';
 import { GraphPanel, graphIcon } from '../panels';
@@ -32,14 +31,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
   id: 'tensorlab-extension:palette',
   description: 'Draws the computation graph of the selected cell in a panel.',
   autoStart: true,
-  requires: [INotebookTracker, IRenderMimeRegistry],
+  requires: [INotebookTracker],
   optional: [ICommandPalette],
-  activate: (
-    app: JupyterFrontEnd,
-    notebooks: INotebookTracker,
-    rendermime: IRenderMimeRegistry,
-    commandPalette: ICommandPalette | null,
-  ) => {
+  activate: (app: JupyterFrontEnd, notebooks: INotebookTracker, commandPalette: ICommandPalette | null) => {
     // The panel of each cell that has one: a second call draws in it again.
     const panels = new Map<string, GraphPanel>();
 
@@ -48,7 +42,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       if (standing) {
         return standing;
       }
-      const panel = new GraphPanel(rendermime);
+      const panel = new GraphPanel();
       panels.set(cell, panel);
       panel.disposed.connect(() => panels.delete(cell));
       app.shell.add(panel, 'main', { mode: 'split-right', ref });
