@@ -229,7 +229,16 @@ export class Picture {
     paint(this.pen, this.shown, this.view, this.width, this.height, ratio);
     this.canvas.hidden = false;
     this.minimap.paint(this.shown, this.pen.tokens, this.view, this.width, this.height, this.frame.ask);
+    this.tellPlace();
     this.events.painted();
+  }
+
+  /** Notes on the canvas where the opened node stands, for whoever points at it from outside. */
+  private tellPlace(): void {
+    const { cursor, selected } = this.shown!;
+    const item = cursor ?? selected;
+    const at = item === null ? null : this.placeOf(item);
+    this.canvas.dataset.at = at ? [at.x, at.y, at.w, at.h].map(Math.round).join(' ') : '';
   }
 
   private advance(): void {
