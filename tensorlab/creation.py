@@ -99,7 +99,7 @@ def to_array(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
             array = array.astype(array.dtype.newbyteorder("="))
         return _astype(array, dtype or dtypes.of(array.dtype))
     if isinstance(data, (bool, int, float, complex)):
-        return _number(data, dtype)
+        return number(data, dtype)
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) or hasattr(data, "__array__"):
         return _from_sequence(data, dtype)
     if hasattr(data, "__iter__") and not isinstance(data, (str, bytes, dict)):
@@ -113,18 +113,24 @@ def _astype(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
     return array if array.dtype == dtype.np else array.astype(dtype.np)
 
 
-def _number(value: Any, dtype: dtypes.dtype | None) -> np.ndarray:
+def number(value: Any, dtype: dtypes.dtype | None = None) -> np.ndarray:
+    """A Python number as a 0-dim array. Raises ``RuntimeError`` where the type cannot hold it; fractions are cut off.
+
+    Negative numbers wrap around in uint8, as in PyTorch: -1 is 255.
+    """
     target = dtype or dtypes.scalar_dtype(value)
-    if isinstance(value, int) and target.category == dtypes.INTEGER:
-        limits = np.iinfo(target.np)
-        if not limits.min <= value <= limits.max:
-            raise (RuntimeError if dtype is None or value.bit_length() > 63 else RuntimeError)(
-                f"value {value} cannot be converted to type {target.name} without overflow: it holds {limits.min} to {limits.max}"
-            )
     if isinstance(value, complex) and not target.is_complex:
         raise RuntimeError(f"value {value} cannot be converted to type {target.name} without dropping its imaginary part")
-    if isinstance(value, float) and target.category == dtypes.INTEGER and not math.isfinite(value):
-        raise RuntimeError(f"value {value} cannot be converted to type {target.name}: it is not finite")
+    if target.category == dtypes.INTEGER:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise RuntimeError(f"value {value} cannot be converted to type {target.name} without overflow: it is not finite")
+        value = int(value)
+        limits = np.iinfo(target.np)
+        if not (limits.min or -limits.max) <= value <= limits.max:
+            raise RuntimeError(
+                f"value {value} cannot be converted to type {target.name} without overflow: it holds {limits.min} to {limits.max}"
+            )
+        return np.array(value % (limits.max + 1) if limits.min == 0 else value, target.np)
     return np.array(value).astype(target.np)
 
 
@@ -156,9 +162,10 @@ def _fits(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
     if array.dtype.kind in "iu" and dtype.category == dtypes.INTEGER and array.size:
         limits = np.iinfo(dtype.np)
         low, high = int(array.min()), int(array.max())
-        if low < limits.min or high > limits.max:
+        least = int(limits.min) or -int(limits.max)
+        if low < least or high > limits.max:
             raise RuntimeError(
-                f"value {low if low < limits.min else high} cannot be converted to type {dtype.name} without overflow: it holds "
+                f"value {low if low < least else high} cannot be converted to type {dtype.name} without overflow: it holds "
                 f"{limits.min} to {limits.max}"
             )
     return _astype(array, dtype)
@@ -267,7 +274,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     value = fill_value.item() if isinstance(fill_value, dispatch.Tensor) else fill_value
     kind = dtypes.scalar_dtype(value) if dtype is None else dtypes.as_dtype(dtype)
     array = allocate(np.empty, size_of((size,), "full"), kind.np)
-    array[...] = _number(value, kind)
+    array[...] = number(value, kind)
     return finish(array, requires_grad, device)
 
 
@@ -298,7 +305,7 @@ def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_
 def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """One value everywhere, with the shape, type and device of ``input``."""
     array = _like(input, dtype)
-    array[...] = _number(fill_value, dtypes.of(array.dtype))
+    array[...] = number(fill_value, dtypes.of(array.dtype))
     return finish(array, requires_grad, device or input.device)
 
 
@@ -320,18 +327,31 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, dev
         raise RuntimeError(f"arange(): upper bound and lower bound inconsistent with step sign: {start} to {end} by {step}")
     whole = all(isinstance(v, int) for v in (start, end, step))
     kind = (dtypes.int64 if whole else dtypes.default.float) if dtype is None else dtypes.as_dtype(dtype)
-    if whole:
-        array = np.arange(start, end, step, dtype=np.int64).astype(kind.np)
+    if kind.category <= dtypes.INTEGER and not whole:  # an integer type counts in integers, int64 even to find out how far
+        count = None if kind is dtypes.int64 else math.ceil((end - start) / step)
+        start, end, step = int(start), int(end), int(step)
+        count = math.ceil((end - start) / step) if count is None else count
     else:
-        array = (start + step * np.arange(math.ceil((end - start) / step), dtype=np.float64)).astype(kind.np)
-    return finish(array, requires_grad, device)
+        count = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
+    steps = allocate(lambda n, t: np.arange(n[0], dtype=t), (count,), np.dtype(np.int64))
+    return finish((start + step * steps).astype(kind.np), requires_grad, device)
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """``steps`` values at equal distances from ``start`` to ``end``, both included."""
     if steps < 0:
         raise RuntimeError(f"linspace(): number of steps must be non-negative, got {steps}")
-    return finish(np.linspace(float(start), float(end), steps).astype(_typed(dtype)), requires_grad, device)
+    first, last = (v.item() if isinstance(v, dispatch.Tensor) else v for v in (start, end))
+    kind = _typed(dtype)
+    if kind.kind in "iu":
+        first, last = int(first), int(last)
+    carried = np.dtype(np.float64) if kind.kind in "iu" else kind
+    first, last = (np.array(v).astype(carried) for v in (first, last))
+    step = (last - first) / carried.type(max(1, steps - 1))
+    at = np.arange(steps)
+    near, far = first + step * at.astype(carried), last - step * (steps - 1 - at).astype(carried)
+    found = np.where(at < steps // 2, near, far) if steps != 1 else first.reshape(1)
+    return finish(found.astype(kind), requires_grad, device)
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

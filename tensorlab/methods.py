@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorlab import conversion, dispatch, random
-from tensorlab.creation import size_of
+from tensorlab.creation import number, size_of
 from tensorlab.functional import plain
 from tensorlab.functional import pointwise as P
 from tensorlab.functional.products import matmul
@@ -81,7 +81,7 @@ def fill_(self: Any, value: Any) -> Any:
     """Write one value everywhere. Returns the tensor."""
     if isinstance(value, Tensor) and value.dim():
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
-    value = value if isinstance(value, Tensor) else dispatch.wrap(dispatch.np.asarray(value).astype(self._a.dtype))
+    value = value if isinstance(value, Tensor) else dispatch.wrap(number(value, self.dtype))
     return write(ROWS["fill"], self, value, op="fill_", anywhere=True)
 
 

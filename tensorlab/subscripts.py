@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import dispatch, dtypes, inplace
-from tensorlab.creation import to_array
+from tensorlab.creation import number, to_array
 from tensorlab.dispatch import call, view, wrap
 from tensorlab.functional import shapes
 from tensorlab.ops import ROWS
@@ -44,11 +44,7 @@ def _value(x: Tensor, value: Any) -> Tensor:
     if isinstance(value, dispatch.Tensor):
         return value
     if isinstance(value, (bool, int, float, complex, np.generic)):
-        number = value.item() if isinstance(value, np.generic) else value
-        kind = dtypes.of(x._a.dtype)
-        if isinstance(number, complex) and not kind.is_complex:
-            raise RuntimeError(f"value {number} cannot be converted to type {kind.name} without dropping its imaginary part")
-        return wrap(np.asarray(number).astype(kind.np))
+        return wrap(number(value.item() if isinstance(value, np.generic) else value, dtypes.of(x._a.dtype)))
     if isinstance(value, (list, tuple, np.ndarray)):
         return wrap(to_array(value, None))
     raise TypeError(f"can't assign a {type(value).__name__} to a tensor of type {dtypes.of(x._a.dtype)!r}")
@@ -131,8 +127,8 @@ def _read(entry: Any) -> Any:
     if entry is None or entry is Ellipsis or isinstance(entry, (bool, slice)):
         return entry
     if isinstance(entry, dispatch.Tensor):
-        if entry._a.ndim == 0 and entry._a.dtype.kind in "iu":
-            return int(entry._a)
+        if entry._a.ndim == 0 and entry._a.dtype.kind in "iub":
+            return bool(entry._a) if entry._a.dtype.kind == "b" else int(entry._a)
         return entry
     if isinstance(entry, np.ndarray):
         return int(entry) if entry.ndim == 0 and entry.dtype.kind in "iu" else wrap(entry)
@@ -149,7 +145,7 @@ def _read(entry: Any) -> Any:
 
 
 def _bounds(entry: slice) -> tuple[Any, Any, Any]:
-    def number(v: Any) -> Any:
+    def bound(v: Any) -> Any:
         if v is None or isinstance(v, int):
             return v
         try:
@@ -157,7 +153,7 @@ def _bounds(entry: slice) -> tuple[Any, Any, Any]:
         except TypeError:
             raise TypeError("slice indices must be integers or None or have an __index__ method") from None
 
-    return number(entry.start), number(entry.stop), number(entry.step)
+    return bound(entry.start), bound(entry.stop), bound(entry.step)
 
 
 def _index_arrays(entry: Tensor, shape: tuple[int, ...], dim: int) -> list[np.ndarray]:

@@ -498,7 +498,8 @@ class Tensor:
 
     def sum_to_size(self, *size: Any) -> Tensor:
         """Summed so that it has ``size``, which must broadcast to its shape."""
-        return reduce_to(self, tuple(ints(size)))
+        shape = ints(size)
+        return reduce_to(self, shape) if shape else self.sum()
 
     @property
     def T(self) -> Tensor:
@@ -557,12 +558,12 @@ def _unpack(array: Any, storage: Storage, edge: Any) -> Tensor:
     return out
 
 
-def _root_edge(x: Any) -> Any:
+def _root_edge(x: Any, index: int = 0) -> Any:
     if not isinstance(x, Tensor):
         raise TypeError(f"backward needs Tensors, got {type(x).__name__}")
     edge = edge_of(x)
     if edge is None:
-        raise RuntimeError(f"element 0 of tensors does not require grad and does not have a grad_fn{_why_no_grad(x)}")
+        raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn{_why_no_grad(x)}")
     return edge
 
 
@@ -576,29 +577,33 @@ def _why_no_grad(x: Tensor) -> str:
 
 @cache
 def _one(np_dtype: Any) -> np.ndarray:
-    """The gradient of a loss for itself. One array serves every pass: waiting gradients are never changed."""
+    """The gradient of a loss for itself; a pass gets a copy, which people may write into."""
     return np.ones((), np_dtype)
 
 
-def _seed(root: Tensor, gradient: Any) -> Tensor:
+def _seed(root: Tensor, gradient: Any, index: int = 0) -> Tensor:
     if gradient is None:
         if root._a.size != 1:
             raise RuntimeError(
                 f"grad can be implicitly created only for scalar outputs; this one has shape {list(root._a.shape)}. Reduce it first, for "
                 f"example with .sum() or .mean(), or say backward(gradient=...) with a tensor of that shape."
             )
+        if root._a.dtype.kind == "c":
+            raise RuntimeError(
+                f"grad can be implicitly created only for real scalar outputs but got {root.dtype}. Take .abs() or .real first, or say backward(gradient=...)."
+            )
         if root._a.ndim == 0 and type(root._a) is np.ndarray:
-            return wrap(_one(root._a.dtype))
+            return wrap(_one(root._a.dtype).copy())
         return wrap(backend.namespace(root._a).ones(root._a.shape, root._a.dtype))
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient._a.shape != root._a.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[0] has a shape of {list(gradient._a.shape)} and output[0] has a shape of {list(root._a.shape)}; "
+            f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient._a.shape)} and output[{index}] has a shape of {list(root._a.shape)}; "
             "they must be the same"
         )
     if gradient.is_complex() != root.is_complex():
-        raise RuntimeError(f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[0] is {gradient.dtype} and output[0] is {root.dtype}.")
+        raise RuntimeError(f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{index}] is {gradient.dtype} and output[{index}] is {root.dtype}.")
     return gradient if gradient._a.dtype == root._a.dtype else gradient.to(root.dtype)
 
 

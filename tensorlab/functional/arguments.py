@@ -52,7 +52,7 @@ def need_index(op: str, index: Any, position: int = 3) -> None:
     """Refuse what cannot index: ``TypeError`` for no tensor, ``RuntimeError`` for no integers."""
     if not isinstance(index, dispatch.Tensor):
         raise TypeError(f"{op}(): argument 'index' (position {position}) must be Tensor, not {type(index).__name__}")
-    if index._a.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+    if index._a.size and index._a.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
         raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index, got {index.dtype.name}; convert it with .long()")
 
 

@@ -52,9 +52,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Positions of elements that are not 0: one row each, or a tuple with one vector a dimension."""
-    found = [dispatch.wrap(np.ascontiguousarray(i)) for i in np.nonzero(np.atleast_1d(input._a))]
+    found = [i.copy() for i in np.nonzero(np.atleast_1d(input._a))]
     if as_tuple:
-        return tuple(found)
-    if input._a.ndim == 0:
-        return dispatch.wrap(np.zeros((found[0]._a.size, 0), np.int64))
-    return dispatch.wrap(np.stack([i._a for i in found], 1))
+        return tuple([dispatch.wrap(i) for i in found])
+    return dispatch.wrap(np.stack(found).T if input._a.ndim else np.zeros((found[0].size, 0), np.int64))

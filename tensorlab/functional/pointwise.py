@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorlab import dispatch, dtypes
+from tensorlab.creation import number
 from tensorlab.dispatch import call
 from tensorlab.ops import ROWS
 
@@ -214,7 +215,6 @@ def fillable(op: str, input: Tensor, mask: Tensor, value: Any) -> tuple[Tensor, 
         raise RuntimeError(f"{op} only supports boolean masks, but got mask with dtype {mask.dtype.name}")
     if isinstance(value, dispatch.Tensor) and value._a.ndim:
         raise RuntimeError(f"{op} only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} dimension(s).")
-    filling = dispatch._tensors(ROWS["masked_fill"], (input, mask, value))[2]
-    if not dtypes.can_cast(filling.dtype, input.dtype):
-        raise RuntimeError(f"{op}(): value cannot be converted to type {input.dtype.name} without changing it: {value}")
-    return input, mask, filling
+    if isinstance(value, dispatch.Tensor):
+        return input, mask, value
+    return input, mask, dispatch.wrap(number(value, input.dtype))

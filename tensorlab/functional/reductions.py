@@ -197,8 +197,6 @@ def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
         return amax(size, dim, keepdim)
     if ord == float("-inf"):
         return amin(size, dim, keepdim)
-    if ord == 0:
-        return sum((size != 0).to(size.dtype), dim, keepdim)
     if ord == 1:
         return sum(size, dim, keepdim)
     return call(ROWS["vector_norm"], (x,), dim=some_dims("norm", x, dim), keepdim=keepdim, p=float(ord))

@@ -100,6 +100,8 @@ def _along(xp: Any, at: Any, dim: int) -> Indices:
 
 
 def check_gather(shape: Shape, index_shape: Shape, dim: int, op: str) -> None:
+    if 0 in index_shape:
+        return
     if len(shape) != len(index_shape) and not (len(shape) <= 1 and len(index_shape) <= 1):
         raise RuntimeError(
             f"{op}(): Index tensor must have the same number of dimensions as input tensor; index {list(index_shape)}, input {list(shape)}"
@@ -121,6 +123,8 @@ def _checked(xp: Any, at: Any, size: int, op: str, dim: int) -> None:
 
 def _gather(xp: Any, a: Any, at: Any, dim: int) -> Any:
     check_gather(a.shape, at.shape, dim, "gather")
+    if at.size == 0:
+        return xp.zeros(at.shape, a.dtype)
     if a.ndim == 0 or at.ndim == 0:
         return xp.broadcast_to(a.reshape(-1)[at.reshape(-1)], (max(1, at.size),)).reshape(at.shape).copy()
     _checked(xp, at, a.shape[dim], "gather", dim)
@@ -130,8 +134,10 @@ def _gather(xp: Any, a: Any, at: Any, dim: int) -> Any:
 def _scatter_add(xp: Any, a: Any, at: Any, src: Any, dim: int) -> Any:
     check_gather(src.shape, at.shape, -1, "scatter_add")
     out = a.copy()
+    if at.size == 0:
+        return out
     if a.ndim == 0:
-        out += src.reshape(-1)[: at.size].sum()
+        xp.add.at(out.reshape(1), xp.zeros(at.size, np.int64), src.reshape(-1)[: at.size])
         return out
     _checked(xp, at, a.shape[dim], "scatter_add", dim)
     xp.add.at(out, _along(xp, at, dim), src[tuple(slice(0, n) for n in at.shape)])
@@ -168,6 +174,8 @@ def _fit(g: Any, shape: Shape) -> Any:
     """A gradient for the part of ``src`` that was used, with zeros for the rest."""
     if tuple(g.shape) == tuple(shape):
         return g
+    if 0 in g.shape:
+        return g._zeros(tuple(shape))
     for d, n in enumerate(shape):
         if g.shape[d] != n:
             g = g._op("slice_backward", shape=(*g.shape[:d], n, *g.shape[d + 1 :]), dim=d, start=0, stop=g.shape[d], step=1)

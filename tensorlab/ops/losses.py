@@ -11,7 +11,7 @@ import numpy as np
 from tensorlab.layout import broadcast_shapes
 from tensorlab.ops.elementwise import same_shape
 from tensorlab.ops.reduce import reduced, wide
-from tensorlab.ops.table import FLOAT32, NO_ONNX, elements, per_element, row
+from tensorlab.ops.table import FLOAT, FLOAT32, NO_ONNX, elements, per_element, row
 
 Shape = tuple[int, ...]
 
@@ -82,12 +82,9 @@ def _log_softmax_grad(g: Any, result: Any, dim: int) -> Any:
 
 
 def _logsumexp(xp: Any, a: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
-    _floats(a, "logsumexp")
-    if a.ndim == 0:
-        return a.copy()
     r = a.astype(wide(a))
-    top = xp.maximum.reduce(r, axis=dim, keepdims=True, initial=-np.inf)
-    top = xp.where(xp.isfinite(top), top, 0)
+    top = xp.maximum.reduce(r.real, axis=dim, keepdims=True, initial=-np.inf)
+    top = xp.where(xp.isfinite(top), top, 0).astype(top.dtype)
     found = xp.log(xp.add.reduce(xp.exp(r - top), axis=dim, keepdims=True)) + top
     return found.reshape(reduced(a.shape, dim, keepdim)).astype(a.dtype)
 
@@ -109,7 +106,15 @@ logsumexp = row(
     autocast=FLOAT32,
     onnx="ReduceLogSumExp",
     cost=lambda shapes, result, **attrs: 15 * elements(shapes[0]),
-    samples=lambda t: [((t(2, 3), 1), {}), ((t(2, 3), (0, 1)), {}), ((t(2, 3), 0), {"keepdim": True})],
+    samples=lambda t: [
+        ((t(2, 3), 1), {}),
+        ((t(2, 3), (0, 1)), {}),
+        ((t(2, 3), 0), {"keepdim": True}),
+        ((t(), 0), {}),
+        ((t(0, 3), 0), {}),
+    ],
+    result=FLOAT,
+    promotes=True,
 )
 
 # ------------------------------------------------------------------------------------------------------------ losses

@@ -21,13 +21,20 @@ def times(a: Any, b: Any) -> Any:
 
 
 def _product(xp: Any, a: Any, b: Any) -> Any:
-    if a.dtype != b.dtype:
-        raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {a.dtype.name} != {b.dtype.name}. Convert one with .to(other.dtype)."
-        )
-    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-        return times(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
-    return times(a, b)
+    return _low(_product, xp, a, b) if a.dtype != b.dtype or _is_low(a) else times(a, b)
+
+
+def _is_low(a: Any) -> bool:
+    return a.dtype.itemsize == 2 and a.dtype.kind in "fV"
+
+
+def _low(kernel: Any, xp: Any, *arrays: Any, **attrs: Any) -> Any:
+    """A product of float16 or bfloat16 worked out in float32, rounded once. Raises ``RuntimeError`` where types differ."""
+    names = [a.dtype.name for a in arrays if a is not None]
+    if len(set(names)) > 1:
+        raise RuntimeError(f"expected all factors to have the same dtype, but got: {' != '.join(names)}. Convert with .to(other.dtype).")
+    wide = [None if a is None else a.astype(np.float32) for a in arrays]
+    return kernel(xp, *wide, **attrs).astype(arrays[0].dtype)
 
 
 def matmul_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
@@ -167,14 +174,13 @@ def linear_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
 
 
 def _linear(xp: Any, x: Any, w: Any, b: Any = None) -> Any:
-    if x.ndim == 2 and x.dtype.itemsize > 2 and x.dtype == w.dtype:
-        r = x.dot(w.T)
-    else:
-        r = _product(xp, x, w.T)
+    if b is not None and b.dtype != x.dtype:
+        raise RuntimeError(f"linear(): bias is {b.dtype.name}, input is {x.dtype.name}; they must be the same")
+    if x.dtype != w.dtype or _is_low(x):
+        return _low(_linear, xp, x, w, b)
+    r = x.dot(w.T) if x.ndim == 2 else times(x, w.T)
     if b is not None:
-        if r.dtype != b.dtype:
-            raise RuntimeError(f"linear(): bias is {b.dtype.name}, input and weight are {r.dtype.name}; they must be the same")
-        if r.ndim == b.ndim or r.dtype.itemsize == 2:
+        if r.ndim == b.ndim:
             return r + b
         r += b
     return r
@@ -243,9 +249,13 @@ linear_without_bias = row(
 
 
 def _addmm(xp: Any, c: Any, a: Any, b: Any, beta: float, alpha: float) -> Any:
-    r = _product(xp, a, b)
+    if not a.dtype == b.dtype == c.dtype or _is_low(a):
+        return _low(_addmm, xp, c, a, b, beta=beta, alpha=alpha)
+    r = times(a, b)
     if alpha != 1:
         r = r * r.dtype.type(alpha)
+    if beta == 0:  # what is in self then does not matter, not even NaN
+        return r
     return r + (c if beta == 1 else c * c.dtype.type(beta))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.ops.elementwise import binary, broadcast, comparison, integer_pairs, unary
-from tensorlab.ops.table import AS_IS, BOOL, FLOAT, FLOAT32, NO_GRAD, NO_ONNX, PROMOTE, SAME, per_element, row
+from tensorlab.ops.table import AS_IS, BOOL, FLOAT, FLOAT32, NO_GRAD, NO_ONNX, PROMOTE, SAME, Ufunc, per_element, row
 
 # ------------------------------------------------------------------------------------------------------- arithmetic
 
@@ -150,7 +150,7 @@ reciprocal = unary(
     domain=(0.5, 2.0),
 )
 square = unary(
-    "square", "square", lambda g, self: g * (self * 2), formula="result = self²", derivative="grad · 2 · self", result=SAME,
+    "square", Ufunc("square", discrete=lambda xp, a: a.astype(np.int64) if a.dtype.kind == "b" else xp.square(a)), lambda g, self: g * (self * 2), formula="result = self²", derivative="grad · 2 · self", result=SAME,
     onnx=NO_ONNX("Mul with itself"), on_arrays=True, node="PowBackward0",
 )  # fmt: skip
 
@@ -266,18 +266,20 @@ def _erf(xp: Any, a: Any) -> Any:
         from cupyx.scipy import special
     else:
         from scipy import special
-    return special.erf(a) if a.dtype.itemsize > 2 else special.erf(a.astype(np.float32)).astype(a.dtype)
+    return special.erf(a) if a.dtype.itemsize > 2 or a.dtype.kind in "biu" else special.erf(a.astype(np.float32)).astype(a.dtype)
 
 
 def _sign(xp: Any, a: Any) -> Any:
     """NumPy's sign, but 0 for NaN as in PyTorch."""
+    if a.dtype.kind == "b":
+        return a.copy()
     r = xp.sign(a)
     return xp.where(xp.isnan(a), xp.zeros_like(r), r) if a.dtype.kind == "f" else r
 
 
-def _whole(name: str) -> Any:
+def _whole(name: str) -> Ufunc:
     """A rounding function, which leaves integers as they are."""
-    return lambda xp, a: getattr(xp, name)(a) if a.dtype.kind in "fcV" else a.copy()
+    return Ufunc(name, discrete=lambda xp, a: a.copy())
 
 
 _ZEROS: dict[Any, np.ndarray] = {}

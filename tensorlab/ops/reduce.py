@@ -442,7 +442,9 @@ any_ = _truth("any", "any")
 
 def _vector_norm(xp: Any, a: Any, dim: Dims, keepdim: bool, p: float) -> Any:
     size = xp.abs(a).astype(wide(a) if a.dtype.itemsize == 2 else xp.abs(a).dtype)
-    if p == 2:
+    if p == 0:
+        r = xp.count_nonzero(size, axis=dim, keepdims=keepdim).astype(size.dtype)
+    elif p == 2:
         r = xp.sqrt(xp.add.reduce(size * size, axis=dim, keepdims=keepdim))
     else:
         r = xp.add.reduce(size**p, axis=dim, keepdims=keepdim) ** (1 / p)
@@ -451,6 +453,8 @@ def _vector_norm(xp: Any, a: Any, dim: Dims, keepdim: bool, p: float) -> Any:
 
 def _vector_norm_grad(g: Any, self: Any, result: Any, dim: Dims, keepdim: bool, p: float) -> Any:
     """``grad · self · |self|^(p-2) / result^(p-1)``, and 0 where the norm is 0."""
+    if p == 0:
+        return self._zeros(self.shape)
     if not keepdim:
         shape = reduced(self.shape, dim, True)
         g, result = g.reshape(shape), result.reshape(shape)
@@ -471,7 +475,7 @@ vector_norm = row(
     autocast=FLOAT32,
     onnx="ReduceL2",
     cost=lambda shapes, result, **attrs: 3 * elements(shapes[0]),
-    samples=lambda t: [((t(2, 3),), {}), ((t(2, 3), 1), {"p": 3}), ((t(2, 3), 0), {"keepdim": True})],
+    samples=lambda t: [((t(2, 3),), {}), ((t(2, 3), 1), {"p": 3}), ((t(2, 3), 0), {"keepdim": True}), ((t(),), {})],
     node="LinalgVectorNormBackward0",
     holomorphic=False,
 )

@@ -39,12 +39,18 @@ class NO_ONNX(Said):
 
 
 class Ufunc:
-    """A forward that is one elementwise function of the array namespace, called without a wrapper where speed counts."""
+    """A forward that is one elementwise function of the array namespace, called without a wrapper where speed counts.
 
-    def __init__(self, name: str) -> None:
+    ``discrete`` stands in for it where the function itself changed the type of integers or booleans, which it should keep.
+    """
+
+    def __init__(self, name: str, discrete: Callable[..., Any] | None = None) -> None:
         self.name = name
+        self.discrete = discrete
 
     def __call__(self, xp: Any, *arrays: Any) -> Any:
+        if self.discrete is not None and arrays[0].dtype.kind in "biu":
+            return self.discrete(xp, *arrays)
         return getattr(xp, self.name)(*arrays)
 
 
