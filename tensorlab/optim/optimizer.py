@@ -209,6 +209,7 @@ class Optimizer:
     def _loaded(self, p: Any, kept: dict[str, Any]) -> dict[str, Any]:
         """What is remembered of one parameter, once its shapes are checked, as copies in the parameter's type."""
         out = {}
+        value: Any
         for key, value in kept.items():
             if isinstance(value, Tensor):
                 if key in self.like_parameter and value.shape != p.shape:
@@ -217,8 +218,8 @@ class Optimizer:
                         f"the parameter has {list(p.shape)}"
                     )
                 floats = key != "step" and p.is_floating_point()
-                plain: Any = value.detach().to(device=p.device, dtype=p.dtype if floats else None)
-                value = plain.clone()
+                own: Any = value.detach()
+                value = own.to(device=p.device, dtype=p.dtype if floats else None).clone()
             out[key] = value
         return out
 

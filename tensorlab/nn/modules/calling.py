@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from tensorlab import modes
 from tensorlab.engine.hooks import RemovableHandle, hook_table, register
@@ -19,7 +20,8 @@ from tensorlab.nn.modules.backward_hooks import BackwardHooks
 FORWARD_PRE, FORWARD, BACKWARD_PRE, BACKWARD = "forward_pre", "forward", "backward_pre", "backward"
 
 
-class _Everywhere(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Everywhere:
     """A hook of every module there is."""
 
     kind: str
@@ -27,12 +29,12 @@ class _Everywhere(NamedTuple):
     with_kwargs: bool = False
     always: bool = False
 
-    def __call__(self, *args: Any) -> Any:
-        return self.hook(*args)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.hook(*args, **kwargs)
 
 
 #: Hooks of every module there is.
-everywhere: dict[int, _Everywhere] = hook_table()
+everywhere: dict[int, Any] = hook_table()
 
 _watched = False  # places are recorded, so nodes are to know the module that made them
 
@@ -148,9 +150,9 @@ class Called:
 
     def _hooks(self, kind: str) -> Iterator[tuple[int, Callable[..., Any], bool, bool]]:
         """The hooks of one kind as (number, function, with_kwargs, always_call), those of all modules first."""
-        for number, (what, hook, with_kwargs, always) in list(everywhere.items()):
-            if what == kind:
-                yield number, hook, with_kwargs, always
+        for number, every in list(everywhere.items()):
+            if every.kind == kind:
+                yield number, every.hook, every.with_kwargs, every.always
         own = getattr(self, f"_{kind}_hooks")
         if not own:
             return

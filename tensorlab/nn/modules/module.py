@@ -73,7 +73,7 @@ class Module(Called, Saved):
                 return own[table][name]
         # A property that failed with AttributeError ends up here too: run it again, so that the name that is really
         # missing is reported.
-        found = next((kind.__dict__[name] for kind in type(self).__mro__ if name in kind.__dict__), None)
+        found: Any = next((kind.__dict__[name] for kind in type(self).__mro__ if name in kind.__dict__), None)
         if hasattr(type(found), "__get__"):
             return found.__get__(self, type(self))
         kind = type(self).__name__
@@ -416,15 +416,15 @@ class Module(Called, Saved):
 
     def type(self, dst_type: dtype_class) -> Any:
         """All parameters and buffers as ``dst_type``, in place. Returns the module."""
-        return self._apply(lambda x: x.type(dst_type))
+        return self._apply(lambda x: conversion.type_(x, dst_type))
 
     def cpu(self) -> Any:
         """All parameters and buffers in host memory. Returns the module."""
-        return self._apply(lambda x: x.cpu())
+        return self._apply(lambda x: conversion.to(x, "cpu"))
 
     def cuda(self, device: Any = None) -> Any:
         """All parameters and buffers on a GPU. Returns the module."""
-        return self._apply(lambda x: x.cuda(device))
+        return self._apply(lambda x: conversion.cuda(x, device))
 
     # ------------------------------------------------------------------------------------- modules nobody registered
 
