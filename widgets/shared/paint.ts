@@ -161,7 +161,7 @@ function paintEnclosures(pen: Pen, { scene }: Shown, { x, y, w, h }: Rect, scale
 
 /** The names of open parts, over the edges that cross them. */
 function paintHeaders(pen: Pen, { scene, hoveredFold }: Shown, { x, y, w, h }: Rect): void {
-  const { ctx, tokens } = pen;
+  const { tokens } = pen;
   const { folds, graph } = scene.outline;
   const font = pen.font('body');
   for (const rect of scene.layout.enclosures) {
@@ -170,13 +170,9 @@ function paintHeaders(pen: Pen, { scene, hoveredFold }: Shown, { x, y, w, h }: R
     const title = scene.titleOf(id);
     const type = group >= 0 ? graph.groups[group].type : '';
     const text = pen.fit(type && type !== title ? `${title} (${type})` : title, rect.w - 34, font);
-    ctx.fillStyle = tokens.surface;
-    ctx.fillRect(rect.x + 5, rect.y + 4, ctx.measureText(text).width + 20, 16);
     const colour = hoveredFold === id ? tokens.ink : tokens.muted;
     pen.icon('down', rect.x + 8, rect.y + 7, 10, colour);
-    ctx.font = font;
-    ctx.fillStyle = colour;
-    ctx.fillText(text, rect.x + 22, rect.y + 16);
+    halo(pen, text, rect.x + 22, rect.y + 16, font, colour);
   }
 }
 
@@ -353,11 +349,17 @@ function paintNumber(pen: Pen, scene: Scene, { points, width, norm }: Arrow, tak
   const room = { x: x - 3, y: y - 11, w: w + 6, h: 14 };
   if (y1 - y0 < 26 || taken.some(other => overlap(other, room)) || occupied(scene, room)) return;
   taken.push(room);
+  halo(pen, text, x, y, font, Number.isNaN(norm) ? tokens.warn : tokens.muted);
+}
+
+/** Text that lines pass behind. */
+function halo({ ctx, tokens }: Pen, text: string, x: number, y: number, font: string, colour: string): void {
+  ctx.font = font;
   ctx.strokeStyle = tokens.surface;
-  ctx.lineWidth = 3;
+  ctx.lineWidth = 3.5;
   ctx.lineJoin = 'round';
   ctx.strokeText(text, x, y);
-  ctx.fillStyle = Number.isNaN(norm) ? tokens.warn : tokens.muted;
+  ctx.fillStyle = colour;
   ctx.fillText(text, x, y);
 }
 

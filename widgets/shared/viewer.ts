@@ -72,8 +72,7 @@ export class Viewer {
       class: options.fill ? 'tl tl-fill' : 'tl',
       'data-testid': options.testid,
       'data-painted': 0,
-      // JupyterLab's own shortcuts stay away while this has the focus.
-      'data-lm-suppress-shortcuts': 'true',
+      tabindex: -1,
       role: 'region',
       'aria-label': options.what,
     });
@@ -106,6 +105,7 @@ export class Viewer {
     this.undos.add(this.picture.undo, this.tree.undo, this.finder.undo, this.card.undo, this.help.undo);
     this.undos.add(() => this.root.remove());
     this.undos.on(this.root, 'keydown', event => this.key(event, keys));
+    this.undos.on(window, 'keydown', event => this.keepKey(event), { capture: true });
     this.undos.on(this.tree.element, 'blur', () => {
       this.card.hide();
       this.refresh();
@@ -156,6 +156,15 @@ export class Viewer {
       { name: '0', does: 'Fit the whole graph', run: () => this.picture.fit() },
       { name: '?', does: 'Show this list', run: () => this.help.toggle() },
     ];
+  }
+
+  /**
+   * A plain key pressed here is ours: JupyterLab would cut the cell at an `x`. Its listener sees the key first, and passes over
+   * targets with this attribute. Keys with Ctrl, Alt or Meta stay the host's.
+   */
+  private keepKey({ target, ctrlKey, altKey, metaKey }: KeyboardEvent): void {
+    if (!(target instanceof Element) || !this.root.contains(target)) return;
+    target.toggleAttribute('data-lm-suppress-shortcuts', !(ctrlKey || altKey || metaKey));
   }
 
   private key(event: KeyboardEvent, keys: readonly Key[]): void {
