@@ -54,14 +54,13 @@ def _wait(view: Any, patience: float | None) -> Any:
 
     why = why_not_blocking()
     if not why:
+        view.session.hold()
         display(view)
         why = wait_for_view(view.session, PATIENCE if patience is None else patience)
         if not why:
             return None
-    warnings.warn(
-        f"stepper(block=True) did not wait: {why}. The pass is paused; step through it in the view, or call its .finish().",
-        stacklevel=3,
-    )
+    advice = "The pass is paused; step through it in the view, or call its .finish()."
+    warnings.warn(f"stepper(block=True) did not wait: {why}. {advice}", stacklevel=3)
     return view
 
 

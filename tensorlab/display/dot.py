@@ -177,23 +177,23 @@ def _digraph_class() -> Any:
     class Digraph(graphviz.Digraph):
         fallback: dict[str, Any]
 
-        def pipe(self, format: str | None = None, *args: Any, encoding: str | None = None, **options: Any) -> Any:
+        def pipe(self, format: str | None = None, *, encoding: str | None = None, **options: Any) -> Any:
             """The rendered graph, as bytes, or as text when ``encoding`` is given."""
             program = _program()
             if program == ("dot",):
-                return super().pipe(format, *args, encoding=encoding, **options)
+                return super().pipe(format, encoding=encoding, **options)
             command = [*program, f"-K{options.get('engine') or self.engine}", f"-T{format or self.format}"]
             done = subprocess.run(command, input=self.source.encode(), capture_output=True, check=False)
             if done.returncode:
                 raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.decode(errors='replace').strip()}")
             return done.stdout.decode(encoding) if encoding else done.stdout
 
-        def render(self, filename: Any = None, directory: Any = None, *args: Any, **options: Any) -> str:
+        def render(self, filename: Any = None, *, directory: Any = None, **options: Any) -> str:
             """Write the DOT text and the rendered file beside it; returns the path of the latter."""
             if _program() == ("dot",):
-                return super().render(filename, directory, *args, **options)
+                return super().render(filename, directory=directory, **options)
             kind = options.get("format") or self.format
-            source = Path(self.save(filename, directory))
+            source = Path(self.save(filename, directory=directory))
             rendered = Path(options["outfile"]) if options.get("outfile") else Path(f"{source}.{kind}")
             rendered.write_bytes(self.pipe(kind))
             if options.get("cleanup"):

@@ -18,6 +18,8 @@ from tensorlab.tensor import Tensor
 
 #: Where our own code lies: callers are looked for outside of it.
 OURS = str(Path(__file__).parents[1])
+#: What IPython keeps in the user's namespace for itself, besides names that begin with an underscore.
+NOTEBOOK_NAMES = frozenset({"In", "Out", "exit", "quit", "get_ipython"})
 #: Elements of a list, tuple or dictionary that are looked at.
 MOST_ELEMENTS = 64
 
@@ -72,7 +74,7 @@ class Names:
         modules: dict[str, Any] = {}
         plain: dict[str, Any] = {}
         for name, value in list((namespace or {}).items()):
-            if not isinstance(name, str) or name.startswith("_"):
+            if not isinstance(name, str) or name.startswith("_") or name in NOTEBOOK_NAMES:
                 continue
             if _is_module(value):
                 modules[name] = value

@@ -79,7 +79,7 @@ class StepSession:
 
     def _tell(self, event: str, body: Message, but: Listener | None = None) -> None:
         for listener in list(self._listeners):
-            if listener is not but:
+            if listener != but:
                 listener({"type": "event", "event": event, "body": body})
 
     # ---- requests --------------------------------------------------------------------------------------------------
@@ -325,20 +325,26 @@ class StepSession:
 
     # ---- waiting and ending ----------------------------------------------------------------------------------------
 
-    def wait(self, while_true: Callable[[], bool] = lambda: True) -> None:
-        """Block this thread until the run is over or given up; requests are served on other threads meanwhile.
-
-        ``while_true`` is asked every tenth of a second and ends the wait when it says no. An interrupt ends it too,
-        and leaves a run that can go on or be dropped. An exception that stopped the run for good is raised here.
-        """
+    def hold(self) -> None:
+        """Say that a cell is about to wait: from now on a view that closes lets the pass run to its end."""
         with self.lock:
             self.blocking = not self.run.finished and not self.closed
             self._released.clear()
+
+    def wait(self, while_true: Callable[[], bool] = lambda: True) -> None:
+        """Block this thread until the run is over or given up; requests are served on other threads meanwhile.
+
+        ``while_true`` is asked every tenth of a second and ends the wait when it says no. An interrupt ends it too, and
+        leaves a run that can go on or be dropped. An exception that stopped the run for good is raised here.
+        """
+        if not self.blocking and not self._released.is_set():
+            self.hold()
         try:
             while self.blocking and not self._released.wait(0.1) and while_true():
                 pass
         finally:
             self.blocking = False
+            self._released.clear()
         if self.closed and self.error is not None:
             raise self.error
 

@@ -42,7 +42,8 @@ class Front:
         """Begin to run a cell; returns the id of the execution."""
         message = self.client.session.msg(
             "execute_request",
-            {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False},
+            {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False,
+             "stop_on_error": False},
         )
         message["metadata"] = {"cellId": cell} if cell else {}
         self.client.shell_channel.send(message)

@@ -12,6 +12,7 @@ from tensorlab.observe import wire
 from tensorlab.observe.names import Names, caller_namespace
 from tensorlab.observe.protocol import Message
 from tensorlab.observe.schema import Graph
+from tensorlab_widgets.comms import served_where_sent
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -47,9 +48,14 @@ class Instrument(anywidget.AnyWidget):
     """A widget that answers requests with custom messages and, besides being live, carries a still picture."""
 
     def __init__(self, **traits: Any) -> None:
-        super().__init__(**traits)
+        # A view may speak as soon as the comm is open, which is before the next line returns.
         self.on_msg(self._receive)
-        _serve_where_sent(self.comm)
+        super().__init__(**traits)
+
+    def open(self) -> None:
+        """Open the comm to the front end."""
+        with served_where_sent():
+            super().open()
 
     @property
     def graph(self) -> Graph:
@@ -74,14 +80,3 @@ class Instrument(anywidget.AnyWidget):
             return None
         data, metadata = live
         return {**data, "image/svg+xml": svg(self.graph), "text/plain": repr(self)}, metadata
-
-
-def _serve_where_sent(comm: Any) -> None:
-    """Let messages be served on the thread that the front end sends them to, also while a cell runs.
-
-    ipykernel sends a front end's messages to the thread that last sent it something: the main one, since cells make
-    widgets. A view that is to release a waiting cell must be heard on its own thread (subshell) instead, which the
-    message names.
-    """
-    if hasattr(comm, "_reply_subshell_for"):
-        comm._reply_subshell_for = None
