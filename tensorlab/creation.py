@@ -339,8 +339,13 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, dev
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """``steps`` values at equal distances from ``start`` to ``end``, both included."""
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)):
+        raise TypeError(f"linspace(): argument 'steps' must be int, not {type(steps).__name__}")
     if steps < 0:
         raise RuntimeError(f"linspace(): number of steps must be non-negative, got {steps}")
+    for value in (start, end):
+        if isinstance(value, dispatch.Tensor) and value._a.ndim:
+            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got one with {value._a.ndim} dimension(s).")
     first, last = (v.item() if isinstance(v, dispatch.Tensor) else v for v in (start, end))
     kind = _typed(dtype)
     if kind.kind in "iu":
@@ -357,7 +362,8 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """An ``n`` by ``m`` matrix with ones on its diagonal."""
     if n < 0 or (m is not None and m < 0):
-        raise RuntimeError(f"eye(): n must be greater or equal to 0, got {n if n < 0 else m}")
+        name, wrong = ("n", n) if n < 0 else ("m", m)
+        raise RuntimeError(f"eye(): {name} must be greater or equal to 0, got {wrong}")
     return finish(np.eye(n, m, dtype=_typed(dtype)), requires_grad, device)
 
 

@@ -164,6 +164,8 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator 
         if not shapes:
             raise TypeError("normal(): give a size when mean and std are numbers")
         size = np.broadcast_shapes(*shapes)
+    if not isinstance(std, dispatch.Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     drawn = randn(size, generator=generator, dtype=dtype)
     with dispatch.modes.no_grad():
         return drawn * std + mean

@@ -499,6 +499,10 @@ class Tensor:
     def sum_to_size(self, *size: Any) -> Tensor:
         """Summed so that it has ``size``, which must broadcast to its shape."""
         shape = ints(size)
+        try:
+            layout.expand(layout.Layout(shape, layout.contiguous_strides(shape)), self._a.shape)
+        except RuntimeError:
+            raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(self._a.shape)}}}.") from None
         return reduce_to(self, shape) if shape else self.sum()
 
     @property

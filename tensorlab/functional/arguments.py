@@ -62,7 +62,7 @@ def need_tensor(op: str, name: str, position: int, value: Any) -> None:
         raise TypeError(f"{op}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 
 
-def list_of_tensors(op: str, tensors: Any) -> list[Tensor]:
+def list_of_tensors(op: str, tensors: Any, empty: type[Exception] = RuntimeError) -> list[Tensor]:
     """A sequence of at least one tensor as a list."""
     if isinstance(tensors, dispatch.Tensor) or not isinstance(tensors, (tuple, list)):
         raise TypeError(f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}")
@@ -70,7 +70,7 @@ def list_of_tensors(op: str, tensors: Any) -> list[Tensor]:
         if not isinstance(x, dispatch.Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0 of {op}(), but got {type(x).__name__}")
     if not tensors:
-        raise RuntimeError(f"{op}(): expected a non-empty list of Tensors")
+        raise empty(f"{op}(): {op} expects a non-empty TensorList, that is, expected a non-empty list of Tensors")
     return list(tensors)
 
 
@@ -79,5 +79,9 @@ def need_dims(op: str, arguments: Sequence[tuple[str, Tensor, int]]) -> None:
     for position, (name, x, n) in enumerate(arguments, 1):
         need_tensor(op, name, position, x)
         if x._a.ndim != n:
+            found = " and ".join(f"{y._a.ndim}D" for _, y, _ in arguments if isinstance(y, dispatch.Tensor))
             kind = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[n]
-            raise RuntimeError(f"{op}(): {name} must be {kind}, that is {n}D tensor, but has {x._a.ndim} dimensions: {list(x._a.shape)}")
+            raise RuntimeError(
+                f"{op}(): {name} must be {kind}: {n}D tensor{'s' if op == 'dot' else ''} expected, but got {found} tensors, {name} with shape "
+                f"{list(x._a.shape)}"
+            )

@@ -22,7 +22,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> 
     >>> tl.cat([tl.tensor([1, 2]), tl.tensor([3])])
     tensor([1, 2, 3])
     """
-    parts = list_of_tensors("cat", tensors)
+    parts = list_of_tensors("cat", tensors, ValueError)
     n = builtins.max([x._a.ndim for x in parts])
     for i, x in enumerate(parts):
         if x._a.ndim == 0:

@@ -216,5 +216,7 @@ def fillable(op: str, input: Tensor, mask: Tensor, value: Any) -> tuple[Tensor, 
     if isinstance(value, dispatch.Tensor) and value._a.ndim:
         raise RuntimeError(f"{op} only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} dimension(s).")
     if isinstance(value, dispatch.Tensor):
+        if value._a.dtype.kind == "c" and input._a.dtype.kind != "c":
+            raise RuntimeError(f"value cannot be converted to type {input.dtype.name} without overflow: it is {value.dtype.name}")
         return input, mask, value
     return input, mask, dispatch.wrap(number(value, input.dtype))

@@ -46,6 +46,13 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Inner product of two vectors of equal length."""
     need_dims("dot", (("self", input, 1), ("tensor", tensor, 1)))
+    if input._a.dtype != tensor._a.dtype:
+        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {input.dtype.name} and {tensor.dtype.name}")
+    if input._a.shape != tensor._a.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor {list(input._a.shape)} and src {list(tensor._a.shape)} to have the same number of "
+            f"elements, but got {input._a.size} and {tensor._a.size} elements respectively"
+        )
     return call(ROWS["dot"], (input, tensor))
 
 

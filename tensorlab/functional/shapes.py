@@ -65,9 +65,16 @@ def permute(input: Tensor, dims: Any) -> Tensor:
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places, the rest in order; a view."""
     n = input._a.ndim
-    src, dst = wrap_dims(source, n, "movedim"), wrap_dims(destination, n, "movedim")
-    if len(src) != len(dst):
-        raise RuntimeError(f"movedim(): Invalid source or destination dims: {len(src)} sources, {len(dst)} destinations")
+    given = [list(d) if isinstance(d, (tuple, list)) else [d] for d in (source, destination)]
+    if len(given[0]) != len(given[1]):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain the same number of dims as destination "
+            f"({given[1]} dims)"
+        )
+    src, dst = ([wrap_dim(d, n, "movedim") for d in dims] for dims in given)
+    for name, dims, said in (("source", src, given[0]), ("destination", dst, given[1])):
+        if len(set(dims)) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({said})")
     rest = [d for d in range(n) if d not in src]
     order = [-1] * n
     for s, d in zip(src, dst, strict=True):
@@ -161,11 +168,21 @@ def slice_dim(input: Tensor, dim: int, start: int | None, stop: int | None, step
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` indexes of a dimension from ``start``; a view. Raises ``RuntimeError`` where they reach past the end."""
+    if input._a.ndim == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     d = wrap_dim(dim, input._a.ndim, "narrow")
     size = input._a.shape[d]
-    if length < 0 or not -size <= start <= size or (start + size if start < 0 else start) + length > size:
-        raise RuntimeError(f"narrow(): start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    if isinstance(start, dispatch.Tensor):
+        if start._a.ndim or start._a.dtype.kind not in "iu":
+            raise RuntimeError("narrow(): start must be an 0-dim integral Tensor.")
+        start = start.item()
+    if length < 0:
+        raise RuntimeError(f"narrow(): length must be non-negative, got {length}.")
+    if not -size <= start <= size:
+        raise IndexError(f"narrow(): start out of range (expected to be in range of [{-size}, {size}], but got {start})")
     start = start + size if start < 0 else start
+    if start + length > size:
+        raise RuntimeError(f"narrow(): start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return view(ROWS["slice"], input, dim=d, start=start, stop=start + length, step=1)
 
 
@@ -237,7 +254,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The tensor at every index of a dimension; views."""
     if input._a.ndim == 0:
-        raise RuntimeError("unbind(): Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("unbind(): Dimension specified as 0 but tensor has no dimensions")
     return views(ROWS["unbind"], input, dim=wrap_dim(dim, input._a.ndim, "unbind"))
 
 

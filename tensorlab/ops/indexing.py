@@ -114,11 +114,31 @@ def check_gather(shape: Shape, index_shape: Shape, dim: int, op: str) -> None:
             )
 
 
+def check_scatter(a: Any, at: Any, src: Any, dim: int, op: str) -> None:
+    """Refuse what ``scatter`` cannot put into place, in PyTorch's words."""
+    if a.dtype != src.dtype:
+        raise RuntimeError(f"{op}(): Expected self.dtype to be equal to src.dtype, got {a.dtype.name} and {src.dtype.name}")
+    if at.size == 0:
+        return
+    for name, shape in (("self", a.shape), ("src", src.shape)):
+        if max(1, len(shape)) != max(1, at.ndim):
+            raise RuntimeError(
+                f"{op}(): Index tensor must have the same number of dimensions as {name} tensor; index {list(at.shape)}, {name} {list(shape)}"
+            )
+    for d, n in enumerate(at.shape):
+        if n > (src.shape or (1,))[d] or (d != dim and n > a.shape[d]):
+            raise RuntimeError(
+                f"{op}(): Expected index {list(at.shape)} to be no larger than self {list(a.shape)} apart from dimension {dim} and to be no "
+                f"larger size than src {list(src.shape)}"
+            )
+
+
 def _checked(xp: Any, at: Any, size: int, op: str, dim: int) -> None:
     if at.size:
         low, high = int(at.min()), int(at.max())
         if low < 0 or high >= size:
-            raise IndexError(f"{op}(): index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}")
+            kind = IndexError if op == "index_select" else RuntimeError
+            raise kind(f"{op}(): index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}")
 
 
 def _gather(xp: Any, a: Any, at: Any, dim: int) -> Any:
@@ -132,7 +152,7 @@ def _gather(xp: Any, a: Any, at: Any, dim: int) -> Any:
 
 
 def _scatter_add(xp: Any, a: Any, at: Any, src: Any, dim: int) -> Any:
-    check_gather(src.shape, at.shape, -1, "scatter_add")
+    check_scatter(a, at, src, dim, "scatter_add")
     out = a.copy()
     if at.size == 0:
         return out

@@ -60,11 +60,11 @@ def _sum(xp: Any, a: Any, dim: Dims, keepdim: bool, dtype: Any) -> Any:
 
 
 def _mean(xp: Any, a: Any, dim: Dims, keepdim: bool, dtype: Any) -> Any:
-    if dtype is None:
-        dtype = a.dtype
+    which = "Input" if dtype is None else "Optional"
+    dtype = a.dtype if dtype is None else dtype
     if dtype.kind in "biu":
         raise RuntimeError(
-            f"mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {a.dtype.name}. "
+            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. Got: {dtype.name}. "
             "Say dtype=tensorlab.float32, or convert with .float()."
         )
     carried = np.dtype(np.float32) if dtype.itemsize == 2 else dtype
