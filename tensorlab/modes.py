@@ -19,6 +19,8 @@ class _State(threading.local):
     inference = False
     scope: Any = None  # innermost running module as (name, type name, outer scope), kept while places are recorded
     creation_hooks: tuple[Any, ...] = ()  # saved_tensors_hooks pairs, innermost last
+    no_creation_hooks: tuple[str, ...] = ()  # why saved_tensors_hooks may not be used now, innermost last
+    run: Any = None  # the backward pass that this thread is advancing
 
 
 state = _State()
@@ -169,13 +171,15 @@ class inference_mode(_Decorator):
 # ------------------------------------------------------------------------------------------------ what the door listens to
 
 _counts: dict[str, int] = {}
+_counting = threading.RLock()
 _listeners: list[Callable[[bool, bool], None]] = []
 
 
 def switch(what: str, by: int) -> None:
     """Count one more or one fewer reason to leave the ordinary path, and tell the door when that changes anything."""
-    _counts[what] = max(0, _counts.get(what, 0) + by)
-    notify()
+    with _counting:
+        _counts[what] = max(0, _counts.get(what, 0) + by)
+        notify()
 
 
 def notify() -> None:

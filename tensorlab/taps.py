@@ -19,21 +19,26 @@ def watch_ops(tap: Callable[..., Any]) -> Callable[[], None]:
     """Tell ``tap(row, inputs, attrs, outputs)`` of every call. Returns the function that ends it."""
     ops.append(tap)
     modes.switch("taps", +1)
-
-    def undo() -> None:
-        if tap in ops:
-            ops.remove(tap)
-            modes.switch("taps", -1)
-
-    return undo
+    return _ending(ops, tap, lambda: modes.switch("taps", -1))
 
 
 def watch_steps(tap: Callable[..., Any]) -> Callable[[], None]:
-    """Tell ``tap(node, incoming, outgoing)`` of every node a backward pass ran. Returns the function that ends it."""
+    """Tell ``tap(node, incoming, outgoing)`` of every node a backward pass ran. Returns the function that ends it.
+
+    A step is complete when it is told of; what a tap raises leaves the pass, which can go on.
+    """
     steps.append(tap)
+    return _ending(steps, tap, lambda: None)
+
+
+def _ending(taps: list[Callable[..., Any]], tap: Callable[..., Any], also: Callable[[], None]) -> Callable[[], None]:
+    """A function that takes one registration of ``tap`` off; calling it again does nothing."""
+    on = [True]
 
     def undo() -> None:
-        if tap in steps:
-            steps.remove(tap)
+        if on:
+            on.clear()
+            taps.remove(tap)
+            also()
 
     return undo

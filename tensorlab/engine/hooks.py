@@ -86,37 +86,54 @@ class NodeHooks:
         said += [f"pre-hook {name_of(h)}" for h in self.pre.values()]
         return said + [f"hook {name_of(h)}" for h in self.post.values()]
 
-    def before(self, node: Any, grads: list[Any], runs: bool, retained: list[tuple[Any, Any]]) -> list[Any]:
+    def before(self, node: Any, grads: list[Any], runs: bool, retained: list[tuple[Any, Any]], journal: bool) -> list[Any]:
         """The gradients of a node's outputs after everything that is called before it runs.
 
         ``runs`` false calls what belongs to the tensors and leaves out the node's own pre-hooks. ``retained`` is given every
-        tensor whose ``.grad`` is filled, with what its ``.grad`` was.
+        tensor whose ``.grad`` is filled, with what its ``.grad`` was. With a ``journal`` hooks get copies, so that one which
+        writes into its gradient changes what goes on, as it does without, and not what the journal remembers.
         """
         for output, table in self.tensor.items():
             for hook in list(table.values()):
                 g = grads[output]
                 if g is not None or getattr(hook, "told_of_nothing", False):
-                    grads[output] = checked(node, hook, hook(g), g)
+                    (given,) = _given((g,), journal)
+                    found = hook(given)
+                    grads[output] = checked(node, hook, _written((given,))[0] if found is None else found, g)
         for output, known in self.retain.items():
             tensor, g = known(), grads[output]
             if tensor is not None and g is not None:
                 old = tensor._grad
+                new = g.clone() if old is None else old + g  # its own memory: people may write into it
                 retained.append((tensor, old))
-                tensor._grad = g if old is None else old + g
+                tensor._grad = new
         if runs:
             for hook in list(self.pre.values()):
-                found = hook(tuple(grads))
-                if found is not None:
-                    grads = _replaced(node, hook, found, grads)
+                given = _given(grads, journal)
+                found = hook(given)
+                grads = _replaced(node, hook, _or_else(_written(given), grads) if found is None else found, grads)
         return grads
 
-    def after(self, node: Any, outs: Sequence[Any], grads: Sequence[Any]) -> Sequence[Any]:
+    def after(self, node: Any, outs: Sequence[Any], grads: Sequence[Any], journal: bool) -> Sequence[Any]:
         """The gradients that leave a node after its post-hooks, which are called with them and with what came in."""
         for hook in list(self.post.values()):
-            found = hook(tuple(outs), tuple(grads))
-            if found is not None:
-                outs = _replaced(node, hook, found, outs)
+            given = _given(outs, journal)
+            found = hook(given, _given(grads, journal))
+            outs = _replaced(node, hook, _or_else(_written(given), outs) if found is None else found, outs)
         return outs
+
+
+def _given(grads: Sequence[Any], journal: bool) -> tuple[Any, ...]:
+    return tuple([None if g is None else g.clone() for g in grads]) if journal else tuple(grads)
+
+
+def _written(given: Sequence[Any]) -> list[Any]:
+    """Those gradients that a hook wrote into, ``None`` for the others."""
+    return [g if g is not None and g._st is not None and g._st.version else None for g in given]
+
+
+def _or_else(new: Sequence[Any], old: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([b if a is None else a for a, b in zip(new, old, strict=True)])
 
 
 def _replaced(node: Any, hook: Any, found: Any, old: Sequence[Any]) -> list[Any]:

@@ -6,7 +6,8 @@
 Two rules make a run safe to interrupt and to undo. Waiting gradients are never changed in place: a sum makes a new tensor and a
 new list, so going back means putting earlier references back. And a step first computes, changing nothing, then commits edge by
 edge behind a cursor; an exception or an interrupt at any point leaves either an untouched step or a commit that goes on where
-it stood. (Signals are handled at calls, so the stores that belong together stand next to each other without a call between.)
+it stood, or, with a journal, is taken back. (Signals are handled at calls and at the ends of loops, so the stores that belong
+together stand next to each other with neither between.) The README of this folder says more.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ import numpy as np
 
 from tensorlab import taps
 from tensorlab.engine import sites
-from tensorlab.engine.hooks import NodeHooks
-from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node
-from tensorlab.modes import sites_are_watched, state
+from tensorlab.engine.journal import Cell, Leaf, Undo, restore
+from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node, facts
+from tensorlab.modes import state
 
-_deposits = threading.Lock()
+_deposits = threading.RLock()
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -58,35 +59,9 @@ def _slots(node: Node, held: Any) -> list[Any]:
     return [held]
 
 
-#: Of one node: how many edges that lead to it have not run yet (-1 once it ran itself), and the gradient that waits there: a
-#: list with one entry an output for nodes that have several. A gradient is replaced, never changed.
-Cell = list[Any]
-
-
 def backward(roots: Sequence[Any], gradients: Sequence[Any], retain: bool | None, create: bool, inputs: Any) -> None:
     """A pass from ``roots`` to the end that adds to ``.grad`` of the leaves, or of ``inputs`` only."""
-    run = BackwardRun(roots, gradients, retain_graph=retain, create_graph=create, inputs=inputs, unseen=True)
-    run.run()
-    if inputs is not None:
-        for index, tensor in enumerate(inputs):
-            gradient = run.captured.get(index)
-            if tensor._edge is not None and gradient is not None:
-                tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
-
-
-class _Undo:
-    """What one step changed, as references to what was there before."""
-
-    __slots__ = ("node", "held", "incoming", "outgoing", "targets", "leaf", "edit")
-
-    def __init__(self, node: Node, held: Any, edit: bool = False) -> None:
-        self.node = node
-        self.held = held
-        self.incoming: Any = None
-        self.outgoing: Any = ()
-        self.targets: list[tuple[Cell, int, Any, int]] = []  # (cell, its missing edges, its gradient, edge position)
-        self.leaf: tuple[Any, ...] | None = None
-        self.edit = edit
+    BackwardRun(roots, gradients, retain_graph=retain, create_graph=create, inputs=inputs, unseen=True).run()
 
 
 class BackwardRun:
@@ -94,7 +69,11 @@ class BackwardRun:
 
     ``gradients`` seeds each root; ``None`` means 1, for roots of one element. ``inputs`` limits the pass to paths that lead to
     them: with ``accumulate`` their ``.grad`` is filled, without it the gradients are in ``captured``. ``journal`` keeps what
-    ``back()`` needs. ``unseen`` promises that nobody looks at waiting gradients; they may then travel as plain arrays. ``retain_graph`` defaults to ``create_graph``; with a journal, saved values are freed at ``close()``.
+    ``back()`` needs. ``unseen`` promises that nobody looks at waiting gradients; they may then travel as plain arrays.
+    ``retain_graph`` defaults to ``create_graph``; with a journal, saved values are freed at ``close()``.
+
+    A step that fails, in a hook, a formula or by an interrupt, can be tried again by going on; with a journal it did not happen.
+    Hooks run again then, except those that a leaf's ``.grad`` was already shown to.
 
     Attributes: ``current`` (the node that runs next, or ``None``), ``waiting`` (node -> gradients, one an output), ``done`` (nodes
     in the order they ran, with a journal), ``count`` and ``total`` (nodes run, nodes in all), ``finished``, ``lock``.
@@ -115,6 +94,8 @@ class BackwardRun:
         self.lock = threading.RLock()
         self.create_graph = create_graph
         self.retain_graph = create_graph if retain_graph is None else retain_graph
+        #: Of each node how many edges that lead to it have not run yet (-1 once it ran itself), and the gradient that waits: a
+        #: list with one entry an output for nodes that have several. A gradient is replaced, never changed.
         self.cells: dict[Node, Cell] = {}
         self.ready: list[tuple[int, Node, Cell]] = []
         self.count = 0
@@ -123,12 +104,13 @@ class BackwardRun:
         self._captures: dict[Node, list[tuple[int, int, Any]]] = {}
         self._fill = accumulate
         self._needed: set[Node] | None = None
-        self._journal: list[_Undo] | None = [] if journal else None
-        self._inflight: list[Any] | None = None
-        self._stage = 0  # how far the deposit of a leaf's gradient got: 1 added, 2 its hooks are being told
+        self._journal: list[Undo] | None = [] if journal else None
+        self._inflight: list[Any] | None = None  # a step whose commit, or whose undoing, was interrupted
+        self._busy = False
+        self._stage = 0  # how far the deposit of a leaf's gradient got: 1 added, 1 + n when n of its hooks were told
         self._arrays = unseen and not journal and not create_graph and not taps.steps
-        self._freed = Freed(sites.here() if not self.retain_graph and sites_are_watched() else None)
-        edges = [Bound.edge(root) for root in roots]
+        self._freed = None if self.retain_graph else Freed(sites.here(2))
+        edges = self._roots = [Bound.edge(root, i) for i, root in enumerate(roots)]
         self._count(edges)
         if inputs is not None:
             self._aim(inputs)
@@ -159,7 +141,9 @@ class BackwardRun:
         """Keep only nodes from which a wanted input can be reached."""
         needed: set[Node] = set()
         for index, tensor in enumerate(inputs):
-            edge = Bound.edge(tensor)
+            edge = Bound.edge(tensor, index)
+            if self._fill and not edge[0].first:
+                tensor.retain_grad()
             self._captures.setdefault(edge[0], []).append((edge[1], index, tensor))
         for node in sorted(self.cells, key=lambda n: n.seq if type(n) is not AccumulateGrad else 0):
             if node in self._captures or any(e is not None and e[0] in needed for e in node.edges):
@@ -168,10 +152,10 @@ class BackwardRun:
 
     def _seed(self, edges: Sequence[Edge], gradients: Sequence[Any], roots: Sequence[Any]) -> None:
         needed = self._needed
-        for (node, output, *_), gradient, root in zip(edges, gradients, roots, strict=True):
+        for index, ((node, output, *_), gradient, root) in enumerate(zip(edges, gradients, roots, strict=True)):
+            seed = Bound.seed(root, gradient, index)
             if needed is not None and node not in needed:
                 continue
-            seed = Bound.seed(root, gradient)
             cell = self.cells[node]
             cell[1] = _joined(node, cell[1], output, seed._a if self._arrays else seed, operator.add)
             del seed  # a reference here would make the gradient look shared to the leaf that may keep it
@@ -200,6 +184,10 @@ class BackwardRun:
     def waiting(self) -> dict[Node, list[Any]]:
         """The gradients that wait: for every node that has some, one entry an output."""
         return {node: _slots(node, cell[1]) for node, cell in self.cells.items() if cell[1] is not None and cell[0] >= 0}
+
+    def reaches(self, node: Node) -> bool:
+        """Whether a node is part of this pass."""
+        return node in self.cells and (self._needed is None or node in self._needed)
 
     def planned(self) -> list[Node]:
         """The nodes still to run, in the order they will run. The order depends on the graph alone, not on values."""
@@ -249,8 +237,7 @@ class BackwardRun:
         """Run one node and return it; ``None`` when there is none left."""
         with self.lock:
             node = self.current
-            if node is not None:
-                self._guarded(None, 1)
+            self._guarded(None, 1)
             return node
 
     def run(self, until: Callable[[BackwardRun, Node], bool] | None = None) -> Node | None:
@@ -258,16 +245,26 @@ class BackwardRun:
         with self.lock:
             return self._guarded(until, -1)
 
-    def _guarded(self, until: Callable[[BackwardRun, Node], bool] | None, limit: int) -> Node | None:
-        """Advance with this pass's grad mode, and give the thread its own back."""
+    def _refuse(self) -> None:
         if self.closed:
             raise RuntimeError("this backward run is closed; start a new one from the loss")
+        raise RuntimeError("this backward run is in the middle of a step: what a step calls (a hook, a predicate) cannot move the run itself")
+
+    def _guarded(self, until: Callable[[BackwardRun, Node], bool] | None, limit: int) -> Node | None:
+        """Advance with this pass's grad mode, and give the thread its own back."""
+        if self.closed or self._busy:
+            self._refuse()
         before = state.grad
+        self._busy = True
         state.grad = self.create_graph
         try:
             return self._advance(until, limit)
+        except (FloatingPointError, RuntimeWarning):  # NumPy was told to raise; an infinite gradient is no error
+            with np.errstate(all="ignore"):
+                return self._advance(until, limit)
         finally:
             state.grad = before
+            self._busy = False
 
     def _advance(self, until: Callable[[BackwardRun, Node], bool] | None, limit: int) -> Node | None:
         """Run nodes: the one walker. Stops at the end, where ``until`` says so, or after ``limit`` nodes (-1: no limit).
@@ -275,8 +272,7 @@ class BackwardRun:
         While ``outs`` is set a step is being committed, up to edge ``k``; should anything interrupt it, the flight is kept.
         """
         if self._inflight is not None:
-            self._land()
-            limit -= 1
+            limit -= self._settle()
         ready, cells, needed, journal, arrays = self.ready, self.cells, self._needed, self._journal, self._arrays
         quick = arrays and not self._captures
         add = operator.add if arrays or self.create_graph else _sum
@@ -308,7 +304,7 @@ class BackwardRun:
                     there = cells[target]
                     left, new = there[0] - 1, outs[k]
                     if undo is not None:
-                        undo.targets.append((there, left + 1, there[1], k))
+                        undo.targets.append((there, left + 1, there[1]))
                     if target.many:
                         new = _joined(target, there[1], edge[1], new, add)
                     elif there[1] is not None:
@@ -332,18 +328,36 @@ class BackwardRun:
                 sent, outs = outs, None
                 limit -= 1
                 if watched:
-                    for tap in watched:
-                        tap(node, grads, sent)
+                    self._tell(node, grads, sent)
                 sent = None
             return None
         except BaseException:
             if outs is not None:
                 self._inflight = [node, grads, outs, k, undo]
+                if undo is not None:
+                    self._settle()
             raise
+
+    def _tell(self, node: Node, grads: Any, sent: Sequence[Any]) -> None:
+        """Tell the taps of a step. What travelled as plain arrays they see as tensors."""
+        if self._arrays:
+            grads = [g if g is None or hasattr(g, "_a") else Bound.wrap(g) for g in (grads if isinstance(grads, list) else [grads])]
+            sent = [None if g is None else Bound.wrap(g) for g in sent]
+        for tap in list(taps.steps):
+            tap(node, grads, sent)
+
+    def _settle(self) -> int:
+        """After an interrupt: take back the step, or complete it if there is no journal. Returns the number of steps made."""
+        undo = self._inflight[4]  # type: ignore[index]
+        if undo is not None:
+            self._take_back(undo)
+            return 0
+        self._land()
+        return 1
 
     def _land(self) -> None:
         """Complete a step whose commit was interrupted. Every part of it can be told from whether it was done."""
-        node, grads, outs, k, undo = self._inflight  # type: ignore[misc]
+        node, grads, outs, k, _ = self._inflight  # type: ignore[misc]
         self.ready = [entry for entry in self.ready if entry[1] is not node]
         heapify(self.ready)
         add = operator.add if self._arrays or self.create_graph else _sum
@@ -354,8 +368,6 @@ class BackwardRun:
                 there = self.cells[target]
                 left = there[0] - 1
                 new = _joined(target, there[1], edge[1], outs[k], add)
-                if undo is not None and (not undo.targets or undo.targets[-1][3] != k):
-                    undo.targets.append((there, left + 1, there[1], k))
                 if left == 0 and all(entry[1] is not target for entry in self.ready):
                     heappush(self.ready, (priority(target), target, there))
                 there[1] = new
@@ -364,10 +376,8 @@ class BackwardRun:
             self._inflight[3] = k  # type: ignore[index]
         cell = self.cells[node]
         if node.first:
-            self._deposit(node, grads, undo, cell)
-        if undo is not None and (not self._journal or self._journal[-1] is not undo):
-            self._journal.append(undo)  # type: ignore[union-attr]
-        elif undo is None and not self.retain_graph and node.saved:
+            self._deposit(node, grads, None, cell)
+        if not self.retain_graph and node.saved:
             node.saved = self._freed
         if cell[0] >= 0:
             self.count += 1
@@ -375,7 +385,7 @@ class BackwardRun:
         cell[1] = None
         self._inflight = None
 
-    def _compute(self, node: Node, held: Any) -> tuple[Any, Any, _Undo | None]:
+    def _compute(self, node: Node, held: Any) -> tuple[Any, Any, Undo | None]:
         """Everything of a step that can fail, before anything is changed: hooks and the node's own formulas.
 
         Returns the gradients that came in, those that go out along the edges, and what undoes the step.
@@ -383,167 +393,184 @@ class BackwardRun:
         self._stage = 0
         if self._arrays and node.first and node.hooks is None and not self._captures:
             return None, (), None
-        grads = _slots(node, held)
-        if not self._arrays:
-            return self._compute_step(node, grads)
-        incoming, outs, _ = self._compute_step(node, [None if g is None else Bound.wrap(g) for g in grads])
-        return incoming, [None if g is None else g._a for g in outs], None
+        retained: list[tuple[Any, Any]] = []
+        outer, state.run = state.run, self
+        try:
+            grads = _slots(node, held)
+            if self._arrays:
+                grads, outs = self._apply(node, [None if g is None else Bound.wrap(g) for g in grads], retained)
+                return grads, [None if g is None else g._a for g in outs], None
+            grads, outs = self._apply(node, grads, retained)
+            if self._journal is None:
+                return grads, outs, None
+            undo = Undo(node, held, self.count)
+            undo.incoming, undo.outgoing, undo.retained = grads, outs, retained
+            return grads, outs, undo
+        except BaseException as error:
+            restore(retained)
+            if isinstance(error, Exception) and node.site:
+                error.add_note(f"While running {node.name()} (node {node.seq}), made at {sites.describe(node.site)}")
+            raise
+        finally:
+            state.run = outer
 
-    def _compute_step(self, node: Node, grads: list[Any]) -> tuple[list[Any], Any, _Undo | None]:
-        undo = None
-        if self._journal is not None:
-            undo = _Undo(node, self.cells[node][1])
+    def _apply(self, node: Node, grads: list[Any], retained: list[tuple[Any, Any]]) -> tuple[list[Any], Sequence[Any]]:
+        """The gradients that came in, after hooks, and those that go out. A node at which the pass ends does not compute."""
         hooks = node.hooks
-        capturing = self._captures.get(node)
+        capturing = self._captures.get(node, ())
+        ends = bool(node.first) or self._ends_at(node)
+        runs = self._fill or not (capturing and ends)
         if hooks is not None:
-            grads = self._before(node, hooks, list(grads), only_tensor_hooks=capturing is not None and not self._fill)
-        if capturing is not None:
+            grads = hooks.before(node, grads, runs, retained, self._journal is not None)
+        if not self._fill:
             for output, index, _ in capturing:
                 self.captured[index] = grads[output]
         if node.first:
-            outs: Any = ()
-        elif self._ends_at(node):
-            outs = (None,) * len(node.edges)
-        else:
-            outs = node.apply(grads, self.create_graph)
-            if hooks is not None and hooks.post:
-                outs = _after(node, hooks, outs, grads)
-        if undo is not None:
-            undo.incoming, undo.outgoing = list(grads), outs
-        return grads, outs, undo
+            return grads, ()
+        outs: Sequence[Any] = [None] * len(node.edges) if ends else node.apply(grads, self.create_graph)
+        if hooks is not None and runs:
+            outs = hooks.after(node, outs, grads, self._journal is not None)
+        return grads, outs
 
     def _ends_at(self, node: Node) -> bool:
-        """Whether nothing that is wanted lies beyond a captured node, so that it need not run."""
+        """Whether nothing that is wanted lies beyond a captured node, so that it need not compute."""
         needed = self._needed
         return needed is not None and not any(e is not None and e[0] in needed for e in node.edges)
 
-    # ---------------------------------------------------------------------------------------------- hooks
-
-    def _before(self, node: Node, hooks: NodeHooks, grads: list[Any], only_tensor_hooks: bool) -> list[Any]:
-        for output, table in hooks.tensor.items():
-            for hook in list(table.values()):
-                if grads[output] is not None:
-                    grads[output] = _checked(node, hook(grads[output]), grads[output])
-        for output, known in hooks.retain.items():
-            tensor = known()
-            if tensor is not None and grads[output] is not None:
-                g = grads[output]
-                tensor._grad = g if tensor._grad is None else tensor._grad + g
-        if not only_tensor_hooks:
-            for hook in list(hooks.pre.values()):
-                found = hook(tuple(grads))
-                if found is not None:
-                    found = found if isinstance(found, tuple) else (found,)
-                    if len(found) != len(grads):
-                        raise RuntimeError(
-                            f"a pre-hook of {node.name()} returned {len(found)} gradients; it got, and must return, {len(grads)}"
-                        )
-                    grads = [g if new is None else _checked(node, new, g) for new, g in zip(found, grads, strict=True)]
-        return grads
-
     # ---------------------------------------------------------------------------------------------- leaves
 
-    def _deposit(self, node: Any, grads: Any, undo: _Undo | None, cell: Cell) -> None:
+    def _deposit(self, node: Any, grads: Any, undo: Undo | None, cell: Cell) -> None:
         """Add what arrived to the leaf's ``.grad``: in place and in the same memory, unless the pass itself is recorded.
 
         ``grads`` is ``None`` where no hook saw the gradient, which then is in the cell alone and may become ``.grad`` itself.
         """
+        if not self._fill or (self._needed is not None and node not in self._captures):
+            return
         leaf = node.variable
-        wanted = self._fill and (self._needed is None or node in self._captures)
         held = cell if grads is None else [0, grads[0]._a if self._arrays and grads[0] is not None else grads[0]]
-        if self._stage == 0 and wanted and held[1] is not None:
+        if self._stage == 0 and held[1] is not None:
             with _deposits:
                 current = leaf._grad
-                if undo is not None and undo.leaf is None:
-                    undo.leaf = _remember(leaf, current)
-                if current is None:
-                    if self.create_graph:
-                        fresh = held[1]
-                    else:
-                        fresh = _own_array(held, leaf._a) if self._arrays else _own(held, leaf._a)
+                if undo is not None:
+                    undo.leaf = Leaf(leaf)
+                if current is None and not self.create_graph:
+                    fresh = _own_array(held, leaf._a) if self._arrays else _own(held, leaf._a)
                     leaf._grad = fresh
                     self._stage = 1
-                elif self.create_graph:
-                    total = current + held[1]
+                elif current is None or self.create_graph or 0 in current._a.strides:
+                    total = _total(current, held[1], self._arrays)
                     leaf._grad = total
                     self._stage = 1
                 else:
                     into, more = current._a, held[1] if self._arrays else held[1]._a
-                    into += more
+                    try:
+                        into += more
+                    except (FloatingPointError, RuntimeWarning):  # NumPy was told to raise, which it does once it has added
+                        pass
+                    except ValueError:  # memory that must not be written to
+                        leaf._grad = _total(current, held[1], self._arrays)
                     self._stage = 1
                     if current._st is not None:
-                        current._st.bump("accumulate", None)
-        if self._stage < 2:
-            self._stage = 2
-            if node.after and wanted:
-                for hook in list(node.after.values()):
-                    hook(leaf)
-            if node.hooks is not None and node.hooks.post:
-                for hook in list(node.hooks.post.values()):
-                    hook((), tuple(grads))
+                        current._st.bump("backward", sites.here())
+        self._stage = max(1, self._stage)
+        if node.after or node.hooks is not None:
+            self._tell_of_leaf(node, leaf, grads)
+
+    def _tell_of_leaf(self, node: Any, leaf: Any, grads: Any) -> None:
+        """Call the hooks that come after the accumulation; one that raised is not called again."""
+        hooks = [(hook, (leaf,)) for hook in node.after.values()]
+        if node.hooks is not None:
+            hooks += [(hook, ((), tuple(grads or ()))) for hook in node.hooks.post.values()]
+        for told, (hook, arguments) in enumerate(hooks, 1):
+            if told >= self._stage:
+                self._stage = told + 1
+                hook(*arguments)
 
     # ---------------------------------------------------------------------------------------------- going back
 
     def edit(self, node: Node, output: int, gradient: Any) -> None:
         """Replace a waiting gradient. ``back()`` undoes it together with the step before it."""
         with self.lock:
+            if self.closed:
+                self._refuse()
+            if self._inflight is not None and not self._busy:
+                self._settle()
             cell = self.cells.get(node)
             if cell is None or cell[0] < 0 or cell[1] is None:
                 raise RuntimeError(f"no gradient waits at {node.name()}; only gradients that have not been used can be changed")
-            old = _slots(node, cell[1])[output]
-            new = gradient if old is None else _checked(node, gradient, old)
+            slots = _slots(node, cell[1])
+            if not 0 <= output < len(slots):
+                raise IndexError(f"{node.name()} has no output {output}; it has {len(slots)}")
+            slots[output] = _fits(node, output, gradient)
+            new = slots if node.many else slots[0]
+            if self._arrays:
+                raise RuntimeError("the gradients of this run travel unseen; make a BackwardRun of your own to edit them")
             if self._journal is not None:
-                self._journal.append(_Undo(node, cell[1], edit=True))
-            cell[1] = [new if i == output else g for i, g in enumerate(cell[1])] if node.many else new
+                self._journal.append(Undo(node, cell[1], self.count, edit=True))
+            cell[1] = new
 
     def back(self) -> Node | None:
         """Undo the latest step exactly and return its node, which is then the next to run; ``None`` at the beginning."""
         with self.lock:
+            if self.closed or self._busy:
+                self._refuse()
             journal = self._journal
             if journal is None:
                 raise RuntimeError("this run keeps no journal; make it with journal=True to be able to step back")
             if self._inflight is not None:
-                raise RuntimeError("a step was interrupted half-way; step forward once to complete it, then step back")
+                self._settle()
             while journal and journal[-1].edit:
-                undo = journal.pop()
+                undo = journal[-1]
                 self.cells[undo.node][1] = undo.held
+                journal.pop()
             if not journal:
                 return None
-            undo = journal.pop()
-            self._undo(undo)
+            undo = journal[-1]
+            self._inflight = [undo.node, None, None, 0, undo]  # should anything interrupt this, the next move completes it
+            self._settle()
             return undo.node
 
-    def _undo(self, undo: _Undo) -> None:
-        for there, left, held, _ in reversed(undo.targets):
-            there[0], there[1] = left, held
-        cell = self.cells[undo.node]
-        cell[0], cell[1] = 0, undo.held
-        self.ready = [e for e in self.ready if e[2][0] == 0 and e[1] is not undo.node]
-        self.ready.append((priority(undo.node), undo.node, cell))
+    def _take_back(self, undo: Undo) -> None:
+        """Undo a step, whole or half made. Doing it twice does no harm, so an interrupt can do none either."""
+        node, journal = undo.node, self._journal
+        cell = self.cells[node]
+        undo.restore(cell)
+        self.ready = [e for e in self.ready if e[2][0] == 0 and e[1] is not node]
+        self.ready.append((priority(node), node, cell))
         heapify(self.ready)
-        self.count -= 1
-        for _, index, _ in self._captures.get(undo.node, ()):
+        self.count = undo.count
+        for _, index, _ in self._captures.get(node, ()):
             self.captured.pop(index, None)
-        if undo.leaf is not None:
-            leaf, gradient, values, version = undo.leaf
-            leaf._grad = gradient
-            if values is not None:
-                gradient._a[...] = values
-                if gradient._st is not None:
-                    gradient._st.version = version
+        if journal and journal[-1] is undo:
+            journal.pop()
+        self._inflight = None
 
     def close(self) -> None:
         """End the run: forget the journal, and free saved values of nodes that ran unless the graph is to be kept."""
         with self.lock:
             if self.closed:
                 return
+            if self._busy:
+                self._refuse()
             self.closed = True
             for undo in self._journal or ():
                 if not self.retain_graph and undo.node.saved and not undo.edit:
                     undo.node.saved = self._freed
             self._journal = [] if self._journal is not None else None
             self.cells, self.ready, self._inflight = {}, [], None
-            self._captures = {}
+            self._captures, self._roots = {}, []
+
+
+def _fits(node: Node, output: int, gradient: Any) -> Any:
+    """A gradient that may take the place of one that waits."""
+    shape, dtype = facts((node, output))
+    if not hasattr(gradient, "_a"):
+        raise TypeError(f"a gradient is a Tensor, not {type(gradient).__name__}")
+    if gradient._a.shape != shape or gradient._a.dtype != dtype:
+        raise RuntimeError(
+            f"the gradient for {node.name()} must have shape {list(shape)} and type {dtype}, not {list(gradient._a.shape)} and {gradient._a.dtype}"
+        )
+    return gradient
 
 
 def _own(cell: Cell, like: Any) -> Any:
@@ -564,41 +591,8 @@ def _alone(references: int, array: Any, like: Any) -> bool:
     return references <= 2 and array.base is None and array.strides == like.strides
 
 
-def _remember(leaf: Any, current: Any) -> tuple[Any, ...]:
-    """A leaf's gradient as it is, with its values if they are about to be added to in place."""
-    if current is None:
-        return leaf, None, None, 0
-    return leaf, current, current._a.copy(), current._st.version if current._st is not None else 0
-
-
-def _checked(node: Node, new: Any, old: Any) -> Any:
-    """What a hook returned, once it is a gradient of the right kind and shape; ``None`` keeps the old one."""
-    if new is None:
-        return old
-    if not hasattr(new, "_a"):
-        raise TypeError(f"hooks of {node.name()} must return None or a Tensor, not {type(new).__name__}")
-    if new._a.shape != old._a.shape:
-        raise RuntimeError(
-            f"hook of {node.name()} has changed the size of value: it got shape {list(old._a.shape)} and returned {list(new._a.shape)}"
-        )
-    if new._a.dtype != old._a.dtype:
-        raise RuntimeError(
-            f"hook of {node.name()} has changed the type of value: it got {old.dtype} and returned {new.dtype}; "
-            "return the same type, for example with .to(grad.dtype)"
-        )
-    return new
-
-
-def _after(node: Node, hooks: NodeHooks, outs: list[Any], grads: list[Any]) -> list[Any]:
-    for hook in list(hooks.post.values()):
-        found = hook(tuple(outs), tuple(grads))
-        if found is None:
-            continue
-        found = found if isinstance(found, tuple) else (found,)
-        if len(found) != len(outs):
-            raise RuntimeError(f"a hook of {node.name()} returned {len(found)} gradients; it got, and must return, {len(outs)}")
-        outs = [
-            old if new is None else (_checked(node, new, old) if old is not None else new)
-            for new, old in zip(found, outs, strict=True)
-        ]
-    return outs
+def _total(current: Any, more: Any, arrays: bool) -> Any:
+    """The sum as a new tensor, for ``.grad`` that is part of a graph or cannot be written to."""
+    if arrays:
+        return Bound.wrap(current._a + more)
+    return more.clone() if current is None else current + more
