@@ -86,10 +86,10 @@ def test_every_fold_can_be_opened_alone():
 
 def test_twenty_thousand_nodes_in_a_row_need_no_recursion():
     chain = graph_of([node("ExpBackward0", *([at - 1] if at else []), group=-1) for at in range(20_000)])
-    start = time.perf_counter()
+    start = time.process_time()
     picture = layout(Outline(chain), frozenset())
     assert len(picture.boxes) == 20_000
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_layouts_are_equal_each_time():

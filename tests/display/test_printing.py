@@ -61,9 +61,9 @@ def test_past_a_thousand_elements_only_the_corners_are_shown():
 
 def test_a_billion_expanded_elements_print_at_once():
     huge = np.broadcast_to(np.float32(1.5), (1000, 1000, 1000))
-    start = time.perf_counter()
+    start = time.process_time()
     text = show(huge)
-    assert time.perf_counter() - start < 0.05
+    assert time.process_time() - start < 0.05
     assert text.count("...") == 36 + 6 + 1
     assert "1.5000" in text
 

@@ -234,11 +234,11 @@ def test_ten_thousand_nodes_are_told_and_packed_in_a_fraction_of_a_second(sites)
     loss = chain(10_000)
     times = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         graph = snapshot(loss, limit=20_000)
         body, buffers = wire.pack({"graph": wire.to_json(graph)})
         text = json.dumps(body)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert min(times) < 0.2
     assert len(text) + len(buffers[0]) < 800_000
 
