@@ -1,6 +1,7 @@
 // Buttons that show their keys, and the list of all keys.
 import { h, setAttributes, setText, Undos } from './dom';
 import { icon, type IconName } from './icons';
+import { legend } from './legend';
 
 export interface Key {
   /** As on the keyboard: `F10`, `Shift+F10`, `/`, `Enter`. */
@@ -95,8 +96,8 @@ export class Help {
         'aria-label': 'all keys',
         'data-testid': 'tl-help',
       },
-      h('div', { class: 'tl-panel-head' }, h('strong', {}, 'Keys'), close),
-      h('div', { class: 'tl-keys' }, ...rows),
+      h('div', { class: 'tl-panel-head' }, h('strong', {}, 'Keys and marks'), close),
+      h('div', { class: 'tl-help' }, h('div', { class: 'tl-keys' }, ...rows), legend()),
       h(
         'p',
         { class: 'tl-muted' },

@@ -152,7 +152,7 @@ function gradientParts(opened: Opened, detail: NodeDetail): (HTMLElement | null)
     ...detail.gradients.map(slot => gradientPart(opened, slot)),
     savedPart(detail),
     goesTo(opened, detail, 'Will go to'),
-    detail.value ? section('The value it made', arrayView(detail.value, null)) : null,
+    detail.value ? section('Its value', arrayView(detail.value, null)) : null,
     hooksPart(detail),
   ];
 }

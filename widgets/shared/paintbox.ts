@@ -52,7 +52,7 @@ export function paintBox(pen: Pen, shown: Shown, box: Box): void {
   pen.text(box.title, x + left, y + 19, w - left - 10 - marks, pen.font('title'), style.text);
   const running = box.fold >= 0 && shown.run && look.done > 0 && look.done < look.total;
   const subtitle = running ? `${look.done} of ${look.total} done` : box.subtitle;
-  pen.text(subtitle, x + left, y + 35, w - left - 10, pen.font('body'), tokens.muted);
+  pen.text(subtitle, x + left, y + 35, w - left - (look.edited ? 26 : 10), pen.font('body'), tokens.muted);
   if (running) paintProgress(pen, box, look);
   if (look.broken) octagon(pen, x, y, true);
   else if (hovered && shown.run && box.node >= 0 && !look.hollow) octagon(pen, x, y, false);
@@ -112,10 +112,7 @@ function paintMarks(pen: Pen, { state, nan, edited }: Look, right: number, y: nu
     clock(pen, x + 6, y + 6, 5);
     x -= 16;
   }
-  if (edited) {
-    pen.icon('pencil', x, y, 13, tokens.warn);
-    x -= 16;
-  }
+  if (edited) pen.icon('pencil', right, y + 18, 13, tokens.warn);
   return right - x;
 }
 

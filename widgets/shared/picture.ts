@@ -98,6 +98,7 @@ export class Picture {
     const after = item === null ? null : shown.scene.rectOf(item);
     this.shown = shown;
     this.glide = null;
+    if (this.pristine && this.ready) this.place();
     if (before && after) {
       this.view.x += (before.x - after.x) * this.view.scale;
       this.view.y += (before.y - after.y) * this.view.scale;

@@ -111,6 +111,7 @@ export class Scrubber {
     });
     undos.on(element, 'pointermove', event => {
       if (event.buttons & 1 && this.wished !== null) wish(event);
+      else this.name(event);
     });
     const leave = () => {
       this.wished = null;
@@ -138,6 +139,17 @@ export class Scrubber {
       const bounded = Math.max(0, Math.min(total, to));
       if (bounded !== step) void this.goTo(bounded).catch(() => undefined);
     });
+  }
+
+  /** Says which node the tick under the pointer is. */
+  private name(event: PointerEvent): void {
+    if (!this.run) return;
+    const { graph, schedule, total } = this.run;
+    const step = stepAt(event.clientX - this.element.getBoundingClientRect().left, total, this.width);
+    const node = schedule[step] ?? -1;
+    const { name, label } = graph.nodes;
+    const words = [graph.strings[name[node]], graph.strings[label[node]]].filter(Boolean).join(' ');
+    this.element.title = node < 0 ? `step ${step}: the end` : `step ${step}: before ${words}`;
   }
 
   private paint(): void {

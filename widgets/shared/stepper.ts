@@ -114,6 +114,7 @@ class Stepper {
     if (this.run?.blocking && this.transport.isLast?.() !== false)
       this.client.request('disconnect').catch(() => undefined);
     this.undos.undo();
+    this.run = null;
   };
 
   private start(): void {
