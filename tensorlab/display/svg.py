@@ -113,7 +113,7 @@ class _Drawing:
         self.sentence = sentence
         self.missing = missing
         self.width = max(LEAST_WIDTH, picture.width)
-        self.lines = _wrapped(sentence, int((self.width - 2 * PADDING) / 6.3))
+        self.lines = _wrapped(sentence, int((self.width - 2 * PADDING) / 6.8))
         self.height = HEAD + picture.height + (len(self.lines) * LINE + 16 if self.lines else 0)
 
     def fits(self) -> bool:

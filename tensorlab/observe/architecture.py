@@ -8,7 +8,6 @@ from typing import Any
 from tensorlab.observe.schema import GRAPH, KINDS, EdgeColumns, Graph, Group, NodeColumns
 from tensorlab.observe.words import bytes_text, count_text, shape_text
 
-LONGEST_DESCRIPTION = 60
 _OPERATION, _PARAMETER = KINDS.index("operation"), KINDS.index("parameter")
 
 
@@ -65,6 +64,10 @@ class _Parts:
         parent = self.groups[group].parent
         if type(module).__name__ != "Sequential":
             last[group] = -2
+            # Which of its parts gives the result is not known, so no line can go on from here.
+            while parent >= 0 and last.get(parent, -2) != -2:
+                last[parent] = -1
+                parent = self.groups[parent].parent
         elif parent >= 0 and last.get(parent, -2) >= 0:
             last[group] = last[parent]
         else:
@@ -74,12 +77,11 @@ class _Parts:
         inputs = []
         for name, parameter in module.named_parameters(recurse=False):
             label = f"{path}.{name}" if path else name
-            facts = self._text(shape_text(tuple(parameter.shape))), self._text(str(parameter.dtype).partition(".")[2])
-            inputs.append(self._row(_PARAMETER, "parameter", label, *facts, -1))
-        described = " ".join(module.extra_repr().split())
-        if len(described) > LONGEST_DESCRIPTION:
-            described = described[: LONGEST_DESCRIPTION - 1] + "…"
-        at = self._row(_OPERATION, type(module).__name__, path, self._text(described), -1, group)
+            shape, dtype = self._text(shape_text(tuple(parameter.shape))), self._text(parameter.dtype.name)
+            inputs.append(self._row(_PARAMETER, "parameter", label, shape, dtype, -1))
+        own = sum(parameter.numel() for _, parameter in module.named_parameters(recurse=False))
+        facts = self._text(f"{own:,} parameters" if own else "no parameters")
+        at = self._row(_OPERATION, type(module).__name__, path, facts, -1, group)
         self.edges += [(source, at, slot) for slot, source in enumerate(inputs, start=1)]
         if last.get(group, -2) >= 0:
             self.edges.append((last[group], at, 0))
