@@ -23,7 +23,7 @@ from tensorlab.backend.storage import Storage
 from tensorlab.device import device
 from tensorlab.engine import sites
 from tensorlab.engine.node import Edge, Node, Packed, accumulator, counter, node_class
-from tensorlab.explain import explain
+from tensorlab.explain import explain, not_implemented
 from tensorlab.modes import state
 from tensorlab.ops.table import BOOL, FLOAT, ROWS, SAME, Row, Ufunc
 
@@ -158,32 +158,33 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
     crossed = first == (y,) and second == (x,)
     saves = bool(first or second)
     keeps = row.result in (SAME, FLOAT)
-    compares = row.result == BOOL
+    beside_int = comparable if row.result == BOOL else row.beside_int
 
     def op(x: Any, y: Any) -> Any:
         if _unusual:
             return call(row, (x, y))
+        given = y
         try:
             a = x._a
             if type(y) is Tensor:
                 b = y._a
             elif type(y) is float or type(y) is int:
-                if compares and type(y) is int:
-                    x = comparable(x, y)
+                if beside_int and type(y) is int:
+                    x = beside_int(x, y)
                     a = x._a
                 y = _constant(a.dtype, y)
                 b = y._a
             else:
                 b = y._a
             if a.dtype is not b.dtype:
-                return call(row, (x, y))
+                return call(row, (x, given))
             r = kernel(a, b)
         except Exception as error:
             return recover(row, (x, y), {}, error)
         if type(r) is not ndarray:
             r = np.asarray(r)
         if keeps and r.dtype is not a.dtype:
-            return call(row, (x, y))
+            return call(row, (x, given))
         out = new(Tensor)
         out._a = r
         out._st = out._edge = out._grad = out._view = out._acc = None
@@ -285,7 +286,7 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
     if row.promotes:
         inputs = _promoted(row, inputs)
     live, host = False, True
-    arrays = []
+    arrays: list[Any] = []
     for t in inputs:
         if t is None:
             arrays.append(None)
@@ -303,6 +304,8 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
             found = row.forward(xp, *arrays, **attrs)
     except Exception as error:
         raise explain(row, inputs, attrs, error) from None
+    if row.result == SAME and row.promotes and found.dtype != arrays[0].dtype:
+        raise not_implemented(row, inputs)  # NumPy counts booleans as small integers
     if type(found) is tuple:
         outs = tuple([wrap(r) for r in found])
         if live and state.grad:
@@ -374,40 +377,59 @@ def _save(row: Row, edges: tuple[Any, ...], tensors: Sequence[Any], outs: tuple[
         if st is None:
             st = tensor._st = Storage()
         if _unusual and (st.inference or state.creation_hooks):
-            saved.append(_saved_unusually(row, tensor, st))
+            saved.append(_saved_unusually(row.name, tensor, st))
         else:
             saved.append((tensor._a, st, st.version))
     return tuple(saved)
 
 
-def _saved_unusually(row: Row, tensor: Any, st: Storage) -> Any:
+def saved_value(name: str, tensor: Any) -> Any:
+    """What a node keeps of a tensor: ``(array, storage, version)``, or what a user's pack hook made of it."""
+    st = storage_of(tensor)
+    if st.inference or state.creation_hooks:
+        return _saved_unusually(name, tensor, st)
+    return tensor._a, st, st.version
+
+
+def _saved_unusually(name: str, tensor: Any, st: Storage) -> Any:
     if st.inference:
         raise RuntimeError(
-            f"{row.name}(): Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
+            f"{name}(): Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
             "tensor and use it in autograd."
         )
-    return _packed(tensor)
-
-
-def _packed(tensor: Any) -> Packed:
     pack, unpack = state.creation_hooks[-1]
+    version = st.version
     with modes.no_grad():
-        return Packed(pack(tensor.detach()), unpack)
+        payload = pack(tensor.detach())
+    if st.version != version:
+        raise RuntimeError(
+            f"{name}(): A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified by "
+            "in-place operations as this can lead to unexpected side-effects; write to a clone() in the hook."
+        )
+    return Packed(payload, unpack, tensor._a)
 
 
 def _tensors(row: Row, inputs: Sequence[Any]) -> list[Any]:
     """Inputs as tensors. A Python number takes the type it has beside the tensors there are."""
     out = []
     beside = None
+    beside_int = comparable if row.result == BOOL else row.beside_int
+    if beside_int is not None and type(inputs[1]) is int and isinstance(inputs[0], Tensor):
+        inputs = (beside_int(inputs[0], inputs[1]), inputs[1])
     for value in inputs:
         if value is None or type(value) is Tensor or isinstance(value, Tensor):
             out.append(value)
             continue
         if isinstance(value, (bool, int, float, complex, np.generic)):
             if beside is None:
-                kinds = [t._a.dtype for t in inputs if isinstance(t, Tensor)]
-                beside = kinds[0] if kinds else dtypes.scalar_dtype(_python(value)).np
+                real = [t for t in inputs if isinstance(t, Tensor)]
+                kind = common_dtype(real) if real else dtypes.scalar_dtype(_python(value))
+                beside = (dtypes.default.float if row.result == FLOAT and kind.category < dtypes.FLOAT else kind).np
             out.append(_number(beside, _python(value)))
+            continue
+        if isinstance(value, ndarray):
+            dtypes.of(value.dtype)
+            out.append(wrap(value))
             continue
         position = len(out)
         name = row.params[min(position, len(row.params) - 1)]
@@ -431,6 +453,8 @@ def _number(np_dtype: Any, value: Any) -> Any:
 def _promoted(row: Row, tensors: list[Any]) -> list[Any]:
     """Inputs of an elementwise row in their common type, decided before any kernel runs."""
     real = [t for t in tensors if t is not None]
+    if row.refuses is not None:
+        row.refuses([t._a.dtype for t in real])
     common = common_dtype(real)
     if row.result == FLOAT and common.category < dtypes.FLOAT:
         common = dtypes.default.float
@@ -498,9 +522,49 @@ class View:
             return
         base = self.base
         if base._rg:
-            x._edge = (_node_for_view(ROWS["as_strided"], base, x), 0)
+            if self.made_in:
+                raise _rewritten(x, self.made_in)
+            old, x._edge = x._edge, (_node_for_view(ROWS["as_strided"], base, x), 0)
             x._rg = True
+            move_retained(old, x._edge)
         self.stamp = st.version
+
+
+def move_retained(old: Edge | None, new: Edge) -> None:
+    """``retain_grad`` follows its tensor to its new history; hooks stay with the old."""
+    if old is not None and old[0].hooks is not None:
+        known = old[0].hooks.retain.pop(old[1], None)
+        if known is not None:
+            new[0].hook_tables().retain[new[1]] = known
+
+
+#: Why the history of a view cannot be rewritten, by how the view came to be.
+NOT_REWRITTEN = {
+    "several": "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified "
+    "inplace. You should replace the inplace operation by an out-of-place one.",
+    "no_grad": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+    "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+    "tracked).",
+    "inference": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+    "inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want it to be).",
+    "function": "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
+    "view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is "
+    "forbidden. You can fix this by cloning the output of the custom Function. (A module with full backward hooks passes its inputs and outputs "
+    "through one.)",
+}
+
+
+def _rewritten(x: Any, made_in: str) -> RuntimeError:
+    """The error for a view whose memory was written through another tensor, so that its place in the graph is not known any more."""
+    wrote = x._st.writes[-1:] if x._st is not None else ()
+    by = "".join(f" (by {op}(){' at ' + sites.describe(site) if site else ''})" for _, op, site in wrote)
+    if made_in in ("several", "function"):
+        what = f"Output {x._edge[1]} of {x._edge[0].name()}" if x._edge is not None else "Output 0 of a function"
+        text = f"{what} is a view and its base or another view of its base has been modified inplace{by}."
+    else:
+        mode = "no_grad" if made_in == "no_grad" else "inference"
+        text = f"A view was created in {mode} mode and its base or another view of its base has been modified inplace with grad mode enabled{by}."
+    return RuntimeError(f"{text} {NOT_REWRITTEN[made_in]}")
 
 
 def _node_for_view(row: Row, base: Any, x: Any) -> Node:

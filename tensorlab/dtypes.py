@@ -186,7 +186,7 @@ def meet_scalar(tensor: dtype, value: bool | int | float | complex) -> dtype:
     if other.category <= tensor.category:
         return tensor
     if other.category == COMPLEX and tensor.category == FLOAT:
-        return complex128 if tensor is float64 else complex64
+        return tensor.to_complex()
     return other
 
 
@@ -200,7 +200,7 @@ def meet(a: dtype, a_dim: int, b: dtype, b_dim: int) -> dtype:
     if weak.category <= strong.category:
         return strong
     if weak.category == COMPLEX and strong.category == FLOAT:
-        return complex128 if strong is float64 else complex64 if weak is complex64 else weak
+        return strong.to_complex()
     return weak
 
 
@@ -217,6 +217,13 @@ def can_cast(source: dtype, target: dtype) -> bool:
 
 class finfo:
     """Limits of a floating-point type: ``bits``, ``eps``, ``max``, ``min``, ``tiny``, ``smallest_normal``, ``resolution``."""
+
+    resolution: float
+    min: float
+    max: float
+    eps: float
+    tiny: float
+    smallest_normal: float
 
     def __init__(self, type: dtype | None = None) -> None:
         d = default.float if type is None else type

@@ -10,7 +10,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -69,6 +69,10 @@ class Tensor:
     _view: Any
     _acc: Any
     _off: int
+
+    if TYPE_CHECKING:  # most methods are functions that methods.py puts in place
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Tensor:
         if len(args) == 1 and not isinstance(args[0], int):

@@ -7,12 +7,14 @@ and what it is in the graph is read off the node's own edges when a second deriv
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from tensorlab.backend.storage import Storage
 from tensorlab.engine import sites
 from tensorlab.engine.hooks import NodeHooks, RemovableHandle, hook_table, register
 
@@ -23,18 +25,19 @@ counter = itertools.count(1)
 Edge = tuple["Node", int] | tuple["Node", int, Any]
 
 _new, _weak = object.__new__, weakref.ref
+_making = threading.RLock()
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 class Bound:
     """What the floors above give the engine when they are loaded: how to make tensors from arrays."""
 
-    wrap: Callable[[Any], Any]  # array -> Tensor
-    unpack: Callable[[Any, Any, Any], Any]  # (array, storage, edge) -> Tensor that is part of the graph
-    cast: Callable[[Any, Any], Any]  # (Tensor, NumPy dtype) -> Tensor
-    edge: Callable[[Any], Any]  # root Tensor -> its edge, or an error that says why it has none
-    seed: Callable[[Any, Any], Any]  # (root, gradient or None) -> gradient
-    like: Callable[[Any, Any], Any]  # (Tensor, array) -> copy laid out like the array
+    wrap: Any  # array -> Tensor
+    unpack: Any  # (array, storage, edge) -> Tensor that is part of the graph
+    cast: Any  # (Tensor, NumPy dtype) -> Tensor
+    edge: Any  # root Tensor -> its edge, or an error that says why it has none
+    seed: Any  # (root, gradient or None) -> gradient
+    like: Any  # (array, array) -> Tensor with a copy of the first, laid out like the second
 
 
 class Freed:
@@ -60,11 +63,26 @@ class Freed:
 class Packed:
     """A saved value in the care of a user's ``saved_tensors_hooks``."""
 
-    __slots__ = ("payload", "unpack", "storage", "version")
+    __slots__ = ("payload", "unpack", "shape", "dtype")
 
-    def __init__(self, payload: Any, unpack: Callable[[Any], Any]) -> None:
+    def __init__(self, payload: Any, unpack: Callable[[Any], Any], array: Any) -> None:
         self.payload = payload
         self.unpack = unpack
+        self.shape, self.dtype = array.shape, array.dtype
+
+    def open(self, node: Node, edge: Any = None) -> Any:
+        """The value as the user's hook gives it back, as the part of the graph that ``edge`` says it is."""
+        found = self.unpack(self.payload)
+        if not hasattr(found, "_a"):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found).__name__}, for {node.name()}"
+            )
+        if found._a.shape != self.shape or found._a.dtype != self.dtype:
+            raise RuntimeError(
+                f"the unpack hook gave {node.name()} a tensor of shape {list(found._a.shape)} and type {found._a.dtype} for one of shape "
+                f"{list(self.shape)} and type {self.dtype}"
+            )
+        return Bound.unpack(found._a, found._st or Storage(), edge)
 
 
 class Node:
@@ -168,10 +186,9 @@ class Node:
         if type(value) is tuple:
             array, storage, version = value
             if storage.version != version:
-                raise self._modified(index, value)
+                raise modified(self, self._label(index), value)
             return array
-        found = self.value(index)
-        return None if found is None else found._a
+        return None if value is None else value.open(self)._a
 
     def value(self, index: int) -> Any:
         """A saved value as a Tensor that is the same part of the graph as what was saved."""
@@ -179,27 +196,18 @@ class Node:
         if type(value) is tuple:
             array, storage, version = value
             if storage.version != version:
-                raise self._modified(index, value)
-            inputs = len(self.edges)
-            edge = self.edges[index] if index < inputs else (self, index - inputs)
-            return Bound.unpack(array, storage, edge)
-        return None if value is None else value.unpack(value.payload)
+                raise modified(self, self._label(index), value)
+            return Bound.unpack(array, storage, self._edge_of_saved(index))
+        return None if value is None else value.open(self, self._edge_of_saved(index))
 
-    def _modified(self, index: int, value: tuple[Any, Any, int]) -> RuntimeError:
-        array, storage, version = value
+    def _edge_of_saved(self, index: int) -> Any:
+        """What a saved value is in the graph: an input, or one of this node's own outputs."""
+        inputs = len(self.edges)
+        return self.edges[index] if index < inputs else (self, index - inputs)
+
+    def _label(self, index: int) -> str:
         names = self.row.params + self.row.results
-        label = names[index] if index < len(names) else f"value {index}"
-        writes = [w for w in storage.writes if w[0] > version]
-        who = "".join(
-            f" It was written by {op}()" + (f" at {sites.describe(site)}" if site else "") + f" (version {number})."
-            for number, op, site in writes[:3]
-        )
-        made = f", made at {sites.describe(self.site)}," if self.site else ""
-        return RuntimeError(
-            f"one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[tensorlab.{array.dtype.name} {list(array.shape)}], which {self.name()}{made} saved as '{label}', is at version "
-            f"{storage.version}; expected version {version} instead.{who} Use the out-of-place form, or write to a clone()."
-        )
+        return f"'{names[index]}'" if index < len(names) else f"value {index}"
 
     # ---------------------------------------------------------------------------------------------- computing gradients
 
@@ -267,6 +275,22 @@ class Node:
         if edge is None:
             raise RuntimeError(f"{self.name()} has no gradient to give for input {index}")
         return facts(edge)[0]
+
+
+def modified(node: Node, label: str, value: tuple[Any, Any, int]) -> RuntimeError:
+    """The error for a saved value that was written to, with everything that is known of who saved it and who wrote."""
+    array, storage, version = value
+    writes = [w for w in storage.writes if w[0] > version]
+    who = "".join(
+        f" It was written by {op}()" + (f" at {sites.describe(site)}" if site else "") + f" (version {number})."
+        for number, op, site in writes[:3]
+    )
+    made = f", made at {sites.describe(node.site)}," if node.site else ""
+    return RuntimeError(
+        f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[tensorlab.{array.dtype.name} {list(array.shape)}], which {node.name()}{made} saved as {label}, is at version "
+        f"{storage.version}; expected version {version} instead.{who} Use the out-of-place form, or write to a clone()."
+    )
 
 
 def _source(row: Any, name: str) -> tuple[str, Any]:
@@ -413,11 +437,11 @@ def _fitted(r: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 def node_class(row: Any) -> type[Node]:
     """The class of a row's nodes, one a row, named as PyTorch names it."""
     if row.node is None:
-        made = type(row.node_name, (Node,), {"__slots__": (), "row": row, "__doc__": f"Records one call of {row.name}()."})
+        made: Any = type(row.node_name, (Node,), {"__slots__": (), "row": row, "__doc__": f"Records one call of {row.name}()."})
         made.plan(row)
         made.many = len(row.results) > 1 or row.name in ("split", "unbind")
         if row.on_arrays:
-            made.flow = _elementwise(row) if row.promotes and len(row.params) <= 2 else Node._flow  # type: ignore[method-assign]
+            made.flow = _elementwise(row) if row.promotes and len(row.params) <= 2 else Node._flow
         row.node = made
     return row.node
 
@@ -431,6 +455,8 @@ class AccumulateGrad(Node):
 
     __slots__ = ("_leaf", "after")
 
+    _leaf: Any
+    after: dict[int, Any]
     first = -(1 << 62)
     edges = ()
     saved = None
@@ -447,10 +473,14 @@ def accumulator(leaf: Any) -> AccumulateGrad:
     """The node at which gradients of a leaf that requires grad arrive."""
     node = leaf._acc
     if node is None:
-        node = leaf._acc = _new(AccumulateGrad)
-        node._leaf = _weak(leaf)
-        node.seq = next(counter)
-        node.outs = (leaf._a.shape, leaf._a.dtype)
-        node.hooks = None
-        node.after = hook_table()  # post-accumulate-grad hooks
+        with _making:
+            if leaf._acc is not None:
+                return leaf._acc
+            node = _new(AccumulateGrad)
+            node._leaf = _weak(leaf)
+            node.seq = next(counter)
+            node.outs = (leaf._a.shape, leaf._a.dtype)
+            node.hooks = None
+            node.after = hook_table()  # post-accumulate-grad hooks
+            leaf._acc = node  # last: other threads may look
     return node

@@ -63,11 +63,33 @@ class Row:
 
     __slots__ = (
         "name", "params", "forward", "view", "infer", "vjps", "joint", "needs", "formula", "derivatives", "autocast",
-        "onnx", "cost", "samples", "result", "promotes", "on_arrays", "node", "node_name", "results", "holomorphic", "variadic", "keep",
+        "onnx", "cost", "samples", "result", "promotes", "on_arrays", "node", "node_name", "results", "holomorphic", "variadic",
+        "refuses", "beside_int", "keep",
     )  # fmt: skip
 
     name: str
     params: tuple[str, ...]
+    results: tuple[str, ...]
+    forward: Any
+    view: Any
+    infer: Callable[..., Any]
+    vjps: tuple[Formula | None, ...] | None  # one formula an input, or
+    joint: Formula | None  # one for all of them
+    needs: tuple[tuple[str, ...], ...]  # what each formula asks for by name
+    keep: tuple[tuple[int, ...], ...]  # for every input and result, the formulas that need it
+    formula: str
+    derivatives: dict[str, str]
+    autocast: str
+    onnx: str | NO_ONNX
+    cost: Callable[..., int]
+    samples: Callable[[Any], Any]
+    result: str
+    promotes: bool
+    on_arrays: bool
+    holomorphic: bool
+    variadic: bool
+    node: Any
+    node_name: str
 
     def __repr__(self) -> str:
         return f"<row {self.name}({', '.join(self.params)})>"
@@ -93,12 +115,16 @@ def row(
     results: str = "result",
     node: str | None = None,
     holomorphic: bool = True,
+    refuses: Callable[[Sequence[Any]], None] | None = None,
+    beside_int: Callable[[Any, int], Any] | None = None,
 ) -> Row:
     """Declare an operation and enter it into the table.
 
     ``params`` names the tensor inputs (``"self other"``; ``"*tensors"`` for any number). ``grad`` is a dictionary from an input's
     name to its formula, or one function ``(grads, needs, **named) -> list`` for rows that share work between inputs. ``results``
     names the outputs. ``node`` is the class name of its nodes where it is not the row's name in camel case + ``Backward0``.
+    ``refuses`` raises for input types that the forward would take but should not; ``beside_int(tensor, number)`` may do so too, or
+    give another tensor, where a Python int is the second operand.
     """
     if (forward is None) == (view is None):
         raise TypeError(f"row {name}: a row has either a forward or a view rule")
@@ -110,6 +136,7 @@ def row(
     self.formula, self.derivatives = formula, derivatives or {}
     self.autocast, self.onnx, self.cost, self.samples = autocast, onnx, cost, samples
     self.result, self.promotes, self.on_arrays, self.holomorphic = result, promotes, on_arrays, holomorphic
+    self.refuses, self.beside_int = refuses, beside_int
     self.vjps = None
     self.joint = None
     self.needs = ()
