@@ -87,12 +87,22 @@ class Called:
     def _call_named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call with the module entered as the one that makes nodes."""
         outer, parent = state.scope, _running.module
-        inner = outer
-        for name, type_name in _way(parent, self):
-            inner = (name, type_name, inner)
-        state.scope, _running.module = inner, self
+        name = _names.get((id(parent), id(self)))
+        if name is not None and parent is not None and parent._modules.get(name) is self:
+            state.scope = (name, type(self).__name__, outer)
+        else:
+            state.scope = _entered(parent, self, outer)
+        _running.module = self
         try:
-            return self._call_hooked(args, kwargs)
+            if (
+                self._forward_hooks
+                or self._forward_pre_hooks
+                or self._backward_hooks
+                or self._backward_pre_hooks
+                or everywhere
+            ):
+                return self._call_hooked(args, kwargs)
+            return self.forward(*args, **kwargs)
         finally:
             state.scope, _running.module = outer, parent
 
@@ -246,47 +256,44 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 
 # ----------------------------------------------------------------------------------- a module's name in the graph
 
-_ways: dict[tuple[int, int], tuple[str, ...]] = {}
+#: Names of children, and paths to modules further inside, by the numbers of caller and called. Python gives numbers
+#: again, so a name is believed only once it leads to the module.
+_names: dict[tuple[int, int], str] = {}
+_paths: dict[tuple[int, int], tuple[str, ...]] = {}
 
 
-def _way(parent: Any, module: Any) -> list[tuple[str, str]]:
-    """The names that lead from the module that runs to the one it calls, each with its type's name.
+def _entered(parent: Any, module: Any, outer: Any) -> Any:
+    """``outer``, with the names added that lead from the module that runs to the one it calls.
 
-    A child is called by its attribute's name, ``layers`` then ``0`` for one in a list. The outermost module has an
-    empty name.
+    A child is called by its attribute's name; one in a list by the list's name, then its number. The outermost module
+    has an empty name, and one that its caller does not hold is called by its type.
     """
+    kind = type(module).__name__
     if parent is None or parent is module:
-        return [("", type(module).__name__)]
+        return "", kind, outer
     key = (id(parent), id(module))
-    names = _ways.get(key)
-    if names is not None:
-        found = _follow(parent, names)
-        if found and found[-1] is module:
-            return [(name, type(at).__name__) for name, at in zip(names, found, strict=True)]
-    names = _search(parent, module)
-    if names is None:
-        return [(type(module).__name__, type(module).__name__)]
-    if len(_ways) > 10_000:
-        _ways.clear()
-    _ways[key] = (
-        names  # numbers may be given again to other modules, so what is found here is followed before it is believed
-    )
-    return [(name, type(at).__name__) for name, at in zip(names, _follow(parent, names), strict=True)]
-
-
-def _follow(parent: Any, names: tuple[str, ...]) -> list[Any]:
-    found = []
-    for name in names:
-        parent = parent._modules.get(name) if parent is not None else None
-        found.append(parent)
-    return found
-
-
-def _search(parent: Any, module: Any) -> tuple[str, ...] | None:
+    found = _along(parent, _paths.get(key, ()), outer)
+    if found[0] is module:
+        return found[1]
+    if len(_names) + len(_paths) > 10_000:
+        _names.clear()
+        _paths.clear()
     for name, child in parent._modules.items():
         if child is module:
-            return (name,)
+            _names[key] = name
+            return name, kind, outer
     for path, child in parent.named_modules():
         if child is module:
-            return tuple(path.split("."))
-    return None
+            _paths[key] = tuple(path.split("."))
+            return _along(parent, _paths[key], outer)[1]
+    return kind, kind, outer
+
+
+def _along(module: Any, path: tuple[str, ...], outer: Any) -> tuple[Any, Any]:
+    """The module at the end of a path, if there is one, and ``outer`` with the names on the way."""
+    for name in path:
+        module = module._modules.get(name)
+        if module is None:
+            return None, outer
+        outer = (name, type(module).__name__, outer)
+    return module, outer
