@@ -22,7 +22,9 @@ from tensorlab import backend, dtypes, layout, modes, taps
 from tensorlab.backend.storage import Storage
 from tensorlab.device import device
 from tensorlab.engine import sites
+from tensorlab.engine.hooks import move_retained
 from tensorlab.engine.node import Edge, Node, Packed, accumulator, counter, node_class
+from tensorlab.engine.rewriting import rewritten
 from tensorlab.explain import explain, not_implemented
 from tensorlab.modes import state
 from tensorlab.ops.table import BOOL, FLOAT, ROWS, SAME, Row, Ufunc
@@ -246,6 +248,7 @@ def comparable(x: Any, value: int) -> Any:
     return x if low <= value <= high else cast(x, np.dtype(np.int64))
 
 
+_INT8 = np.dtype(np.int8)
 _ints: dict[tuple[Any, int], Any] = {}
 _floats: dict[tuple[Any, float], Any] = {}  # apart, since 2 == 2.0; and of the two zeros only +0.0, since 0.0 == -0.0
 dtypes.CACHES += [_ints, _floats]
@@ -304,8 +307,8 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
             found = row.forward(xp, *arrays, **attrs)
     except Exception as error:
         raise explain(row, inputs, attrs, error) from None
-    if row.result == SAME and row.promotes and found.dtype != arrays[0].dtype:
-        raise not_implemented(row, inputs)  # NumPy counts booleans as small integers
+    if row.result == SAME and found.dtype == _INT8 and arrays[0].dtype.kind == "b":
+        raise not_implemented(row, inputs)  # NumPy computes with booleans as with small integers
     if type(found) is tuple:
         outs = tuple([wrap(r) for r in found])
         if live and state.grad:
@@ -523,48 +526,11 @@ class View:
         base = self.base
         if base._rg:
             if self.made_in:
-                raise _rewritten(x, self.made_in)
+                raise rewritten(x, self.made_in)
             old, x._edge = x._edge, (_node_for_view(ROWS["as_strided"], base, x), 0)
             x._rg = True
             move_retained(old, x._edge)
         self.stamp = st.version
-
-
-def move_retained(old: Edge | None, new: Edge) -> None:
-    """``retain_grad`` follows its tensor to its new history; hooks stay with the old."""
-    if old is not None and old[0].hooks is not None:
-        known = old[0].hooks.retain.pop(old[1], None)
-        if known is not None:
-            new[0].hook_tables().retain[new[1]] = known
-
-
-#: Why the history of a view cannot be rewritten, by how the view came to be.
-NOT_REWRITTEN = {
-    "several": "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified "
-    "inplace. You should replace the inplace operation by an out-of-place one.",
-    "no_grad": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-    "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
-    "tracked).",
-    "inference": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
-    "inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want it to be).",
-    "function": "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
-    "view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is "
-    "forbidden. You can fix this by cloning the output of the custom Function. (A module with full backward hooks passes its inputs and outputs "
-    "through one.)",
-}
-
-
-def _rewritten(x: Any, made_in: str) -> RuntimeError:
-    """The error for a view whose memory was written through another tensor, so that its place in the graph is not known any more."""
-    wrote = x._st.writes[-1:] if x._st is not None else ()
-    by = "".join(f" (by {op}(){' at ' + sites.describe(site) if site else ''})" for _, op, site in wrote)
-    if made_in in ("several", "function"):
-        what = f"Output {x._edge[1]} of {x._edge[0].name()}" if x._edge is not None else "Output 0 of a function"
-        text = f"{what} is a view and its base or another view of its base has been modified inplace{by}."
-    else:
-        mode = "no_grad" if made_in == "no_grad" else "inference"
-        text = f"A view was created in {mode} mode and its base or another view of its base has been modified inplace with grad mode enabled{by}."
-    return RuntimeError(f"{text} {NOT_REWRITTEN[made_in]}")
 
 
 def _node_for_view(row: Row, base: Any, x: Any) -> Node:

@@ -15,9 +15,11 @@ import numpy as np
 
 from tensorlab import backend, dispatch, dtypes, layout, taps
 from tensorlab.backend.storage import Storage
-from tensorlab.dispatch import _made, _promoted, _tensors, edge_of, layout_of, storage_of
+from tensorlab.dispatch import _made, _promoted, _tensors, edge_of, layout_of, saved_value, storage_of
 from tensorlab.engine import sites
+from tensorlab.engine.hooks import move_retained
 from tensorlab.engine.node import Node, counter, node_class
+from tensorlab.engine.rewriting import NOT_REWRITTEN
 from tensorlab.explain import explain, inputs_in_words
 from tensorlab.modes import state
 from tensorlab.ops.table import Row
@@ -29,6 +31,18 @@ class CopySlices(Node):
     """History of a base after a write to one of its views. ``write`` is the node of the write itself."""
 
     __slots__ = ("write", "base_layout", "view_layout")
+
+    @property
+    def saved(self) -> Any:
+        """What the write saved: it is freed with this node, which stands in the graph in its place."""
+        return self.write.saved
+
+    @saved.setter
+    def saved(self, value: Any) -> None:
+        self.write.saved = value
+
+    def saved_facts(self) -> list[tuple[str, Any, int, int, int]]:
+        return self.write.saved_facts()
 
     def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
         g = grads[0]
@@ -136,25 +150,13 @@ def _may_record(name: str, x: Any) -> None:
             f"{name}(): a view of a leaf Variable that requires grad is being used in an in-place operation. Wrap the write in "
             "`with no_grad():`, or write to a clone()."
         )
-    if view.made_in == "several":
+    if view.made_in in ("several", "function"):
+        what = f"Output {x._edge[1]} of {x._edge[0].name()}" if x._edge is not None else "Output 0 of a function"
+        raise RuntimeError(f"{name}(): {what} is a view and is being modified inplace. {NOT_REWRITTEN[view.made_in]}")
+    if view.made_in:
         raise RuntimeError(
-            f"{name}(): Output 0 of a function that returns multiple views is a view and is being modified inplace. This view "
-            "is the output of a function that returns multiple views. Such functions do not allow the output views to be modified "
-            "inplace. You should replace the inplace operation by an out-of-place one."
-        )
-    if view.made_in == "function":
-        raise RuntimeError(
-            f"{name}(): Output 0 of a custom Function is a view and is being modified inplace. This view was created inside a custom "
-            "Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom "
-            "backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
-            "this by cloning the output of the custom Function. (A module with full backward hooks passes its inputs and outputs "
-            "through one.)"
-        )
-    if view.made_in in ("no_grad", "inference"):
-        where = "no_grad mode" if view.made_in == "no_grad" else "inference mode"
-        raise RuntimeError(
-            f"{name}(): A view was created in {where} and is being modified inplace with grad mode enabled. This view was created in "
-            f"{where}, so its history cannot be rewritten: make the view outside of it, or write inside of it."
+            f"{name}(): A view was created in {view.made_in} mode and is being modified inplace with grad mode enabled. "
+            f"{NOT_REWRITTEN[view.made_in]}"
         )
 
 
@@ -173,10 +175,9 @@ def _history(row: Row, x: Any, tensors: Sequence[Any], inputs: Sequence[Any], at
         if name not in wanted or tensor is None:
             saved.append(None)
         elif tensor is x or tensor._st is not None and tensor._st is x._st:
-            saved.append((tensor._a.copy(), Storage(), 0))
+            saved.append(saved_value(row.name, dispatch.wrap(tensor._a.copy())))
         else:
-            st = storage_of(tensor)
-            saved.append((tensor._a, st, st.version))
+            saved.append(saved_value(row.name, tensor))
     saved.append(row.results[0] in wanted or None)
     node.saved = tuple(saved)
     return node
@@ -184,14 +185,13 @@ def _history(row: Row, x: Any, tensors: Sequence[Any], inputs: Sequence[Any], at
 
 def _save_result(row: Row, node: Node, x: Any) -> None:
     if node.saved[-1] is not None:
-        st = storage_of(x)
-        node.saved = (*node.saved[:-1], (x._a, st, st.version))
+        node.saved = (*node.saved[:-1], saved_value(row.name, x))
 
 
 def _rebase(x: Any, node: Node) -> None:
     """Give ``x``, and its base if it is a view, the history of a write."""
     if x._view is None:
-        _move_retained(x, node)
+        move_retained(x._edge, (node, 0))
         x._edge = (node, 0)
         x._rg = x._live = True
         return
@@ -200,27 +200,17 @@ def _rebase(x: Any, node: Node) -> None:
     over.write = node
     over.base_layout, over.view_layout = layout_of(base), layout_of(x)
     over.edges = (edge_of(base) if base._live else None, *node.edges[1:])
-    over.saved = None
     over.attrs = None
     over.seq = next(counter)
     over.outs = (base._a.shape, base._a.dtype)
     over.hooks = None
     over.made = node.made
-    _move_retained(base, over)
+    move_retained(base._edge, (over, 0))
     base._edge = (over, 0)
     base._rg = base._live = True
     x._rg = True
     x._view.stamp = -1
     x._view.sync(x)
-
-
-def _move_retained(x: Any, node: Node) -> None:
-    """``retain_grad`` follows its tensor to its new history; hooks stay with the old."""
-    if x._edge is None or x._edge[0].hooks is None:
-        return
-    old = x._edge[0].hooks.retain.pop(x._edge[1], None)
-    if old is not None:
-        node.hook_tables().retain[0] = old
 
 
 def resized(x: Any, shape: tuple[int, ...]) -> None:

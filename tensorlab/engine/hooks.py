@@ -169,6 +169,14 @@ def checked(node: Any, hook: Any, new: Any, old: Any) -> Any:
     return new
 
 
+def move_retained(old: Any, new: Any) -> None:
+    """``retain_grad`` follows its tensor to its new history; hooks stay with the old."""
+    if old is not None and old[0].hooks is not None:
+        known = old[0].hooks.retain.pop(old[1], None)
+        if known is not None:
+            new[0].hook_tables().retain[new[1]] = known
+
+
 def name_of(hook: Any) -> str:
     """A hook's name for people."""
     return getattr(hook, "__qualname__", None) or type(hook).__name__
