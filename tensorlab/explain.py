@@ -30,22 +30,23 @@ def explain(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], error: Exce
         return type(better)(text if text.startswith(row.name) else f"{row.name}(): {text}")
     if isinstance(error, _OURS):
         return error
-    if isinstance(error, TypeError) and any(t is not None and t._a.dtype.kind == "b" for t in tensors):
-        return RuntimeError(_about_bools(row, tensors))
-    given = inputs_in_words(row, tensors)
-    if isinstance(error, TypeError) and ("not supported for the input types" in str(error) or "loop" in str(error)):
-        kinds = ", ".join(sorted({t._a.dtype.name for t in tensors if t is not None}))
-        return RuntimeError(f'"{row.name}" not implemented for {kinds}: {given}. Convert first, for example with .float().')
-    return type(error)(f"{row.name}(): {error} (given {given})") if isinstance(error, TypeError) else RuntimeError(
-        f"{row.name}(): {error} (given {given})"
+    booleans = any(t is not None and t._a.dtype.kind == "b" for t in tensors)
+    if isinstance(error, TypeError) and (booleans or "not supported for the input types" in str(error) or "loop" in str(error)):
+        return not_implemented(row, tensors)
+    kind = TypeError if isinstance(error, TypeError) else RuntimeError
+    return kind(f"{row.name}(): {error} (given {inputs_in_words(row, tensors)})")
+
+
+def not_implemented(row: Row, tensors: Sequence[Any]) -> Exception:
+    """The exception for types that an operation has no meaning for, in the row's own words if it has any."""
+    real = [t for t in tensors if t is not None]
+    if row.refuses is not None:
+        try:
+            row.refuses([t._a.dtype for t in real])
+        except RuntimeError as better:
+            return better
+    kinds = ", ".join(sorted({t._a.dtype.name for t in real}))
+    other = ".int() or .float()" if any(t._a.dtype.kind == "b" for t in real) else ".float()"
+    return NotImplementedError(
+        f'"{row.name}" not implemented for {kinds}: {inputs_in_words(row, tensors)}. Convert first, for example with {other}.'
     )
-
-
-def _about_bools(row: Row, tensors: Sequence[Any]) -> str:
-    if row.name in ("sub", "rsub"):
-        if all(t._a.dtype.kind == "b" for t in tensors):
-            return "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
-        return "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-    if row.name == "neg":
-        return "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-    return f'"{row.name}" not implemented for bool: {inputs_in_words(row, tensors)}. Convert first, for example with .int() or .float().'

@@ -7,6 +7,7 @@ engine a tensor for every intermediate value when no second derivative is wanted
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,26 @@ add = binary(
     onnx="Add",
     on_arrays=True,
 )
+
+
+def _no_booleans(types: Sequence[Any]) -> None:
+    booleans = sum(t.kind == "b" for t in types)
+    if booleans:
+        which = "two bool tensors" if booleans == len(types) else "a bool tensor"
+        raise RuntimeError(
+            f"Subtraction, the `-` operator, with {which} is not supported. Use the `^` or `logical_xor()` operator for what differs; if you "
+            "are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+
+
+def _no_negative_booleans(types: Sequence[Any]) -> None:
+    if types[0].kind == "b":
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "`logical_not()` operator instead."
+        )
+
+
 sub = binary(
     "sub",
     "subtract",
@@ -33,6 +54,7 @@ sub = binary(
     derivatives={"self": "grad", "other": "−grad"},
     onnx="Sub",
     on_arrays=True,
+    refuses=_no_booleans,
 )
 rsub = binary(
     "rsub",
@@ -43,6 +65,7 @@ rsub = binary(
     onnx="Sub",
     on_arrays=True,
     node="RsubBackward1",
+    refuses=_no_booleans,
 )
 mul = binary(
     "mul",
@@ -138,7 +161,7 @@ div_trunc = binary(
     second=(0.7, 2.0),
     node="DivBackward1",
 )
-neg = unary("neg", "negative", lambda g: -g, formula="result = −self", derivative="−grad", result=SAME, onnx="Neg", on_arrays=True)
+neg = unary("neg", "negative", lambda g: -g, formula="result = −self", derivative="−grad", result=SAME, onnx="Neg", on_arrays=True, refuses=_no_negative_booleans)
 reciprocal = unary(
     "reciprocal",
     lambda xp, a: xp.reciprocal(a) if a.dtype.kind in "fcV" else xp.true_divide(1, a),
@@ -164,6 +187,15 @@ def _pow(xp: Any, a: Any, b: Any) -> Any:
                 negative, xp.where(a == 1, 1, xp.where(a == -1, sign, 0)), xp.power(a, xp.where(negative, 0, b))
             ).astype(a.dtype)
     return xp.power(a, b)
+
+
+def _power_fits(base: Any, exponent: int) -> Any:
+    kind = base._a.dtype
+    if exponent < 0 and kind.kind in "biu":
+        raise RuntimeError(f"Integers to negative integer powers are not allowed: {kind.name} to {exponent}. Convert with .float().")
+    if kind.kind in "iu" and exponent > np.iinfo(kind).max:
+        raise RuntimeError(f"value {exponent} cannot be converted to type {kind.name} without overflow")
+    return base
 
 
 def _pow_grad_exponent(g: Any, self: Any, exponent: Any, result: Any) -> Any:
@@ -196,6 +228,7 @@ pow_ = row(
     ],
     result=SAME,
     promotes=True,
+    beside_int=_power_fits,
 )
 
 # ------------------------------------------------------------------------------------------- exponentials and roots
