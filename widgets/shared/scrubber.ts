@@ -83,18 +83,16 @@ export class Scrubber {
 
   private listen(): void {
     const { element, undos } = this;
-    let busy = false;
-    // One request at a time while the pointer moves; the latest wish wins.
-    const follow = async () => {
-      if (busy) return;
-      busy = true;
+    let following: Promise<void> | null = null;
+    // One request at a time while the pointer moves, or keys repeat; the latest wish wins.
+    const followWish = async () => {
       while (this.wished !== null && this.run && this.wished !== this.run.step && !this.run.closed) {
         const step = this.wished;
         await this.goTo(step).catch(() => undefined);
         if (this.run.step !== step) break;
       }
-      busy = false;
     };
+    const follow = () => (following ??= followWish().finally(() => (following = null)));
     const wish = (event: PointerEvent) => {
       if (!this.run || this.run.closed) return;
       const x = event.clientX - element.getBoundingClientRect().left;
@@ -121,7 +119,8 @@ export class Scrubber {
     undos.on(element, 'pointercancel', leave);
     undos.on(element, 'keydown', event => {
       if (!this.run || this.run.closed || event.ctrlKey || event.altKey || event.metaKey) return;
-      const { step, total } = this.run;
+      const { total } = this.run;
+      const step = this.wished ?? this.run.step;
       const steps: Record<string, number> = {
         ArrowLeft: step - 1,
         ArrowDown: step - 1,
@@ -136,8 +135,9 @@ export class Scrubber {
       if (to === undefined) return;
       event.preventDefault();
       event.stopPropagation();
-      const bounded = Math.max(0, Math.min(total, to));
-      if (bounded !== step) void this.goTo(bounded).catch(() => undefined);
+      this.wished = Math.max(0, Math.min(total, to));
+      this.frame.ask();
+      void follow().then(leave);
     });
   }
 

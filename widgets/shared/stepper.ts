@@ -117,9 +117,21 @@ class Stepper {
     this.run = null;
   };
 
+  /** Asks for the run until there is an answer: the first request may have gone to a thread that a waiting cell blocks. */
+  private opened(): Promise<SessionState> {
+    let timer = 0;
+    this.undos.add(() => clearTimeout(timer));
+    return new Promise<SessionState>((resolve, reject) => {
+      const ask = (patience: number) => {
+        this.client.request<SessionState>('initialize').then(resolve, reject);
+        if (patience < 10_000) timer = window.setTimeout(() => ask(2 * patience), patience);
+      };
+      ask(500);
+    }).finally(() => clearTimeout(timer));
+  }
+
   private start(): void {
-    this.client
-      .request<SessionState>('initialize')
+    this.opened()
       .then(state => {
         this.run = startRun(state);
         const { graph } = state;
