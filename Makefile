@@ -32,7 +32,7 @@ help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | head -9
 
 lab: $(MADE)/bundles
-	jupyter lab $(LESSON) $(AS_ROOT) $(ARGS)
+	jupyter lab --LabApp.default_url=/lab/tree/$(LESSON) $(AS_ROOT) $(ARGS)
 
 test: $(MADE)/bundles $(MADE)/browser
 	python -m pytest $(ARGS)
