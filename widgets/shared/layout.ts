@@ -7,7 +7,7 @@ export const BADGE_TOP = 40;
 export const BADGE = 17;
 export const WITH_BADGES = BADGE_TOP + BADGE;
 const MOST_BADGES = 3;
-const LONG = 8;
+export const LONG = 8;
 const LARGE = 5000;
 const NONE: readonly never[] = [];
 
@@ -103,7 +103,7 @@ export function layoutOf(outline: Outline, folded: ReadonlySet<number>): Layout 
   const paths = foldPaths(outline);
   orderLayers(items, paths);
   placeX(items, paths);
-  for (let b = 0; b < boxes.length; b++) boxes[b].x = Math.floor(items.x[b] - boxes[b].w / 2 + 0.5);
+  for (let b = 0; b < boxes.length; b++) boxes[b].x = Math.floor(items.x[b] - boxes[b].w / 2 + 0.5) | 0;
   const spans = spansOf(outline, folded, boxes);
   const rows = placeY(outline, boxes, items, spans);
   const enclosures = enclose(outline, boxes, items, spans);
@@ -129,13 +129,14 @@ function makeBoxes(outline: Outline, folded: ReadonlySet<number>, boxOf: Int32Ar
     const fold = home[i] < 0 ? -1 : top[home[i]];
     if (fold >= 0 && boxOfFold[fold] >= 0) continue;
     if (fold >= 0) boxOfFold[fold] = boxes.length;
-    const lines = fold >= 0 ? foldLines(outline, folds[fold]) : linesOf(outline, i);
+    const { title, subtitle } = fold >= 0 ? foldLines(outline, folds[fold]) : linesOf(outline, i);
     const where = fold >= 0 ? folds[fold].parent : home[i];
     boxes.push({
       node: fold >= 0 ? -1 : i,
       fold,
       home: where,
-      ...lines,
+      title,
+      subtitle,
       badges: NONE,
       parameters: NONE,
       index: 0,
@@ -187,11 +188,11 @@ function badgeOf(graph: Outline['graph'], node: number, text = badgeText(graph, 
   return { node, text, w: 14 + 7 * lengthOf(text), x: 0, y: 0 };
 }
 
+const SURROGATE = /[\ud800-\udbff]/;
+
 /** Length in code points, as Python counts. */
 function lengthOf(text: string): number {
-  let length = text.length;
-  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) length--;
-  return length;
+  return SURROGATE.test(text) ? [...text].length : text.length;
 }
 
 /** B.3 */

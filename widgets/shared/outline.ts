@@ -1,5 +1,5 @@
 // What of a graph can be folded: modules, and parts that repeat. Step A of layout.md; depends on the document only.
-import type { Graph } from './snapshot';
+import { FLAGS, type Graph } from './snapshot';
 
 const BADGE_CONSUMERS = 3;
 const LONGEST_PERIOD = 64;
@@ -100,54 +100,91 @@ function moduleFolds(
 }
 
 function repeatFolds(graph: Graph, home: Int32Array, folds: Fold[], items: Items[], rootItems: Items): void {
-  const { name, shape, dtype } = graph.nodes;
-  const numbers = new Map<string, number>();
-  const signatures: number[] = [];
-  const intern = (key: string) => {
-    let number = numbers.get(key);
-    if (number === undefined) numbers.set(key, (number = numbers.size));
-    return number;
-  };
-  const signature = (item: number) =>
-    item < 0 ? signatures[-1 - item] : intern(`${name[item]},${shape[item]},${dtype[item]}`);
-  const opsIn = (item: number) => (item < 0 ? folds[-1 - item].ops : 1);
+  const repeats = new Repeats(graph, home, folds, items);
+  for (let f = folds.length - 1; f >= 0; f--) {
+    items[f] = repeats.find(items[f], f);
+    repeats.nameModule(f);
+  }
+  repeats.find(rootItems, -1);
+}
 
-  const makeRepeat = (part: Items, period: number, sig: readonly number[], parent: number): number => {
-    const id = folds.length;
-    const times = part.length / period;
-    const ops = part.reduce((sum, item) => sum + opsIn(item), 0);
-    folds.push({ id, group: -1, times, period, first: part[0], parent, ops });
-    items.push(part);
-    signatures[id] = intern(`r${times}:${sig.slice(0, period).join()}`);
-    for (const item of part) {
-      if (item < 0) folds[-1 - item].parent = id;
-      else home[item] = id;
-    }
-    return -1 - id;
-  };
+/** A.3. Signatures are numbers: equal ones for parts that look alike. */
+class Repeats {
+  private readonly numbers = new Map<string | number, number>();
+  private readonly ofOp: Int32Array;
+  private readonly ofFold: number[] = [];
 
-  const findRepeats = (list: Items, parent: number): Items => {
+  constructor(
+    private readonly graph: Graph,
+    private readonly home: Int32Array,
+    private readonly folds: Fold[],
+    private readonly items: Items[],
+  ) {
+    const { name, shape, dtype } = graph.nodes;
+    const base = graph.strings.length + 1;
+    this.ofOp = new Int32Array(home.length);
+    for (let i = 0; i < home.length; i++)
+      this.ofOp[i] = this.intern(((name[i] + 1) * base + shape[i] + 1) * base + dtype[i] + 1);
+  }
+
+  nameModule(fold: number): void {
+    const { type } = this.graph.groups[this.folds[fold].group];
+    this.ofFold[fold] = this.intern(`module ${type}:${this.items[fold].map(this.signature).join()}`);
+  }
+
+  /** The items with their repeats put together. */
+  find(list: Items, parent: number): Items {
     let current = list;
     for (let round = 0; round < ROUNDS; round++) {
-      const sig = current.map(signature);
+      const sig = current.map(this.signature);
+      const again = nextAlike(sig, this.numbers.size);
       const next: Items = [];
       for (let i = 0; i < current.length;) {
-        const [period, times] = repeatAt(sig, i, (from, to) => sum(current, from, to, opsIn));
+        const near = again[i] - i <= LONGEST_PERIOD;
+        const [period, times] = near ? repeatAt(sig, again, i, current, this.ops) : NOTHING;
         const end = i + Math.max(1, period * times);
-        next.push(times ? makeRepeat(current.slice(i, end), period, sig.slice(i, end), parent) : current[i]);
+        next.push(
+          times ? this.make(current.slice(i, end), period, sig.slice(i, i + period), parent) : current[i],
+        );
         i = end;
       }
       if (next.length === current.length) break;
       current = next;
     }
     return current;
-  };
-
-  for (let f = folds.length - 1; f >= 0; f--) {
-    items[f] = findRepeats(items[f], f);
-    signatures[f] = intern(`${graph.groups[folds[f].group].type}:${items[f].map(signature).join()}`);
   }
-  findRepeats(rootItems, -1);
+
+  private readonly signature = (item: number) => (item < 0 ? this.ofFold[-1 - item] : this.ofOp[item]);
+
+  private readonly ops = (item: number) => (item < 0 ? this.folds[-1 - item].ops : 1);
+
+  private intern(key: string | number): number {
+    let number = this.numbers.get(key);
+    if (number === undefined) this.numbers.set(key, (number = this.numbers.size));
+    return number;
+  }
+
+  private make(part: Items, period: number, sig: readonly number[], parent: number): number {
+    const { folds, home } = this;
+    const id = folds.length;
+    const times = part.length / period;
+    folds.push({
+      id,
+      group: -1,
+      times,
+      period,
+      first: part[0],
+      parent,
+      ops: sum(part, 0, part.length, this.ops),
+    });
+    this.items.push(part);
+    this.ofFold[id] = this.intern(`repeat ${times}:${sig.join()}`);
+    for (const item of part) {
+      if (item < 0) folds[-1 - item].parent = id;
+      else home[item] = id;
+    }
+    return -1 - id;
+  }
 }
 
 function sum(list: Items, from: number, to: number, value: (item: number) => number): number {
@@ -156,21 +193,39 @@ function sum(list: Items, from: number, to: number, value: (item: number) => num
   return total;
 }
 
-/** The smallest period of a repeat that starts at `i`, and how often it comes; `[0, 0]` when nothing repeats enough. */
+const NOTHING = [0, 0] as const;
+
+/** Per item: the place of the next one with the same signature, or one past all. */
+function nextAlike(sig: readonly number[], signatures: number): Int32Array {
+  const seen = new Int32Array(signatures).fill(2 ** 30);
+  const next = new Int32Array(sig.length);
+  for (let i = sig.length - 1; i >= 0; i--) {
+    next[i] = seen[sig[i]];
+    seen[sig[i]] = i;
+  }
+  return next;
+}
+
+/**
+ * The smallest period of a repeat that starts at `i`, and how often it comes; `[0, 0]` when nothing repeats enough. What starts at
+ * `i` can only come again where an item like the one at `i` does.
+ */
 function repeatAt(
   sig: readonly number[],
+  again: Int32Array,
   i: number,
-  ops: (from: number, to: number) => number,
-): [number, number] {
+  list: Items,
+  ops: (item: number) => number,
+): readonly [number, number] {
   const m = sig.length;
   const longest = Math.min(LONGEST_PERIOD, Math.floor((m - i) / FEWEST_TIMES));
-  for (let p = 1; p <= longest; p++) {
+  for (let p = again[i] - i; p <= longest; p = again[i + p] - i) {
     let k = i;
     while (k + p < m && sig[k] === sig[k + p]) k++;
     const times = Math.floor((k - i) / p) + 1;
-    if (times >= FEWEST_TIMES && times * ops(i, i + p) >= FEWEST_OPS) return [p, times];
+    if (times >= FEWEST_TIMES && times * sum(list, i, i + p, ops) >= FEWEST_OPS) return [p, times];
   }
-  return [0, 0];
+  return NOTHING;
 }
 
 /** A.4: a source lives in the innermost repeat that holds all its consumers, if enough others do: one for each time. */
@@ -216,17 +271,23 @@ function pathOf(graph: Graph, group: number): string {
 }
 
 /** The two lines of the box of a node. */
-export function linesOf(outline: Outline, node: number): { title: string; subtitle: string } {
-  const { strings, nodes } = outline.graph;
-  const text = (index: number) => (index < 0 ? '' : (strings[index] ?? ''));
-  const label = text(nodes.label[node]);
-  const name = text(nodes.name[node]);
-  const dtype = text(nodes.dtype[node]);
-  const shape = text(nodes.shape[node]) + (dtype === 'float32' || !dtype ? '' : ` ${dtype}`);
-  if (outline.isSource[node])
-    return { title: label || name, subtitle: shape + (nodes.flags[node] & 1 ? ' · no grad' : '') };
-  const where = label || (outline.paths[nodes.group[node]] ?? '');
-  return { title: name, subtitle: shape + (where && ` · ${where}`) };
+export function linesOf(
+  { graph, paths, isSource }: Outline,
+  node: number,
+): { title: string; subtitle: string } {
+  const { strings, nodes } = graph;
+  const label = nodes.label[node] < 0 ? '' : strings[nodes.label[node]];
+  const name = nodes.name[node] < 0 ? '' : strings[nodes.name[node]];
+  const dtype = nodes.dtype[node] < 0 ? '' : strings[nodes.dtype[node]];
+  let subtitle = nodes.shape[node] < 0 ? '' : strings[nodes.shape[node]];
+  if (dtype && dtype !== 'float32') subtitle += ` ${dtype}`;
+  if (isSource[node]) {
+    if (nodes.flags[node] & FLAGS.no_grad) subtitle += ' · no grad';
+    return { title: label || name, subtitle };
+  }
+  const where = label || (nodes.group[node] < 0 ? '' : paths[nodes.group[node]]);
+  if (where) subtitle += ` · ${where}`;
+  return { title: name, subtitle };
 }
 
 /** The two lines of the box of a folded part. */

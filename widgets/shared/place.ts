@@ -18,8 +18,8 @@ const LARGE = 5000;
 
 /** The top and the bottom of every layer. */
 export interface Rows {
-  readonly top: Float64Array;
-  readonly bottom: Float64Array;
+  readonly top: Int32Array;
+  readonly bottom: Int32Array;
 }
 
 /** B.7: every item as near to its neighbours' middle as order and gaps allow (pool adjacent violators). */
@@ -127,29 +127,30 @@ export function spansOf({ folds }: Outline, folded: ReadonlySet<number>, boxes: 
 /** B.8 */
 export function placeY({ folds }: Outline, boxes: readonly Box[], items: Items, spans: Spans): Rows {
   const count = items.layers.length;
-  const rows = { top: new Float64Array(count), bottom: new Float64Array(count) };
-  const isDrawn = new Uint8Array(folds.length);
-  for (const id of spans.drawn) isDrawn[id] = 1;
-  const around = (box: Box, edge: Int32Array) => {
-    let found = 0;
-    if (!spans.drawn.length) return found;
-    for (let f = box.home; f >= 0; f = folds[f].parent) if (isDrawn[f] && edge[f] === box.layer) found++;
-    return found;
-  };
+  const rows = { top: new Int32Array(count), bottom: new Int32Array(count) };
+  const heights = new Int32Array(count).fill(BOX);
+  for (const box of boxes) if (box.badges.length) heights[box.layer] = heightOf(box);
+  const opens = new Int32Array(count);
+  const closes = new Int32Array(count);
+  if (spans.drawn.length) {
+    const isDrawn = new Uint8Array(folds.length);
+    for (const id of spans.drawn) isDrawn[id] = 1;
+    for (const { home, layer } of boxes) {
+      let first = 0;
+      let last = 0;
+      for (let f = home; f >= 0; f = folds[f].parent) {
+        if (isDrawn[f] && spans.first[f] === layer) first++;
+        if (isDrawn[f] && spans.last[f] === layer) last++;
+      }
+      opens[layer] = Math.max(opens[layer], first);
+      closes[layer] = Math.max(closes[layer], last);
+    }
+  }
   let y = 0;
   for (let l = 0; l < count; l++) {
-    let opens = 0;
-    let closes = 0;
-    let height = BOX;
-    for (const item of items.layers[l]) {
-      if (item >= boxes.length) continue;
-      opens = Math.max(opens, around(boxes[item], spans.first));
-      closes = Math.max(closes, around(boxes[item], spans.last));
-      height = Math.max(height, heightOf(boxes[item]));
-    }
-    rows.top[l] = y += 24 * opens;
-    rows.bottom[l] = y += height;
-    y += ROW + 12 * closes;
+    rows.top[l] = y += 24 * opens[l];
+    rows.bottom[l] = y += heights[l];
+    y += ROW + 12 * closes[l];
   }
   for (const box of boxes) box.y = rows.top[box.layer];
   return rows;

@@ -1,5 +1,5 @@
 // What is on the canvas: which boxes and edges a rectangle shows, what lies under the pointer, and what each box says of the run.
-import { BADGE, BOX, heightOf, type Badge, type Box, type Edge, type Layout } from './layout';
+import { BADGE, BOX, heightOf, LONG, type Badge, type Box, type Edge, type Layout } from './layout';
 import { foldLines, type Outline } from './outline';
 import { CURRENT, DONE, FREED, IDLE, WAITING, type Run } from './run';
 import { FLAGS } from './snapshot';
@@ -36,8 +36,9 @@ export type Hit =
 export const HEADER = 20;
 
 export class Scene {
-  /** Per gap between layers: the edges that cross it, and stubs at their two ends. */
-  private readonly crossing: Edge[][];
+  /** Per layer: the edges that leave it, and the stubs that arrive below it. */
+  private readonly leaving: Edge[][];
+  private readonly arriving = new Map<number, Edge[]>();
   /** The nodes in each folded part. */
   private readonly inside = new Map<number, number[]>();
   private readonly badgeBoxes = new Map<number, Box>();
@@ -47,13 +48,13 @@ export class Scene {
     readonly outline: Outline,
     readonly layout: Layout,
   ) {
-    this.crossing = layout.layers.map(() => []);
+    const { boxes, layers } = layout;
+    this.leaving = layers.map(() => []);
     for (const edge of layout.edges) {
-      const [from, to] = [layout.boxes[edge.a].layer, layout.boxes[edge.b].layer];
-      if (edge.stub) {
-        this.crossing[from].push(edge);
-        if (to - 1 !== from && to > 0) this.crossing[to - 1].push(edge);
-      } else for (let l = from; l < to; l++) this.crossing[l].push(edge);
+      this.leaving[boxes[edge.a].layer].push(edge);
+      if (!edge.stub) continue;
+      const { layer } = boxes[edge.b];
+      this.arriving.set(layer, [...(this.arriving.get(layer) ?? []), edge]);
     }
     for (const box of layout.boxes) {
       if (box.fold < 0) continue;
@@ -124,20 +125,26 @@ export class Scene {
   }
 
   edgesIn({ x, y, w, h }: Rect, visit: (edge: Edge, points: readonly number[]) => void): void {
+    const { boxes } = this.layout;
     const [first, last] = this.rowsIn(y, y + h);
-    const seen = new Set<Edge>();
-    for (let l = Math.max(0, first - 1); l < last; l++)
-      for (const edge of this.crossing[l]) {
-        if (seen.has(edge)) continue;
-        seen.add(edge);
-        const points = this.layout.pointsOf(edge);
-        let left = Infinity;
-        let right = -Infinity;
-        for (let i = 0; i < points.length; i += 2) {
-          left = Math.min(left, points[i]);
-          right = Math.max(right, points[i]);
-        }
-        if (right >= x - 8 && left <= x + w + 8) visit(edge, points);
+    const show = (edge: Edge) => {
+      const points = this.layout.pointsOf(edge);
+      let left = points[0];
+      let right = left;
+      for (let i = 2; i < points.length; i += 2) {
+        if (points[i] < left) left = points[i];
+        else if (points[i] > right) right = points[i];
+      }
+      if (right >= x - 8 && left <= x + w + 8) visit(edge, points);
+    };
+    // An edge that is drawn whole is at most LONG layers long.
+    for (let l = Math.max(0, first - LONG); l < last; l++)
+      for (const edge of this.leaving[l])
+        if (l >= first || edge.stub || boxes[edge.b].layer >= first) show(edge);
+    for (let l = first; l < last; l++)
+      for (const edge of this.arriving.get(l) ?? []) {
+        const from = boxes[edge.a].layer;
+        if (from < first - LONG || from >= last) show(edge);
       }
   }
 
@@ -226,7 +233,7 @@ function within(x: number, y: number, left: number, top: number, w: number, h: n
 }
 
 /** The first index whose value is at least `value`, in ascending numbers. */
-function lowerBound(values: Float64Array, value: number): number {
+function lowerBound(values: Int32Array, value: number): number {
   let low = 0;
   let high = values.length;
   while (low < high) {
