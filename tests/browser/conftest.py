@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser import chromium
-from tests.browser.lab import ARTIFACTS, Notebook
+from tests.browser.lab import ARTIFACTS, PATIENCE, Notebook
 from tests.browser.server import REPOSITORY, Server, jupyterlab
 
+expect.set_options(timeout=PATIENCE)
 MISSING = "no Chromium was found: `make browser` tries to get one (Debian: apt install chromium)"
 
 
