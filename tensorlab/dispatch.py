@@ -18,16 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dtypes, layout, modes, taps
+from tensorlab import backend, dtypes, modes, taps
 from tensorlab.backend.storage import Storage
 from tensorlab.device import device
 from tensorlab.engine import sites
-from tensorlab.engine.hooks import move_retained
 from tensorlab.engine.node import Edge, Node, Packed, accumulator, counter, node_class
-from tensorlab.engine.rewriting import rewritten
 from tensorlab.explain import explain, not_implemented
 from tensorlab.modes import state
-from tensorlab.ops.table import BOOL, FLOAT, ROWS, SAME, Row, Ufunc
+from tensorlab.ops.table import BOOL, FLOAT, ROWS, SAME, Row
 
 new = object.__new__
 ndarray = np.ndarray
@@ -84,159 +82,11 @@ def storage_of(x: Any) -> Storage:
     return st
 
 
-def _made() -> tuple[Any, Any] | None:
+def made_here() -> tuple[Any, Any] | None:
     return (sites.here(3), state.scope) if _sites else None
 
 
-# ------------------------------------------------------------------------------------------------------------ elementwise
-
-
-def unary(row: Row) -> Callable[[Any], Any]:
-    """The function that people call for a row with one elementwise input."""
-    fast = getattr(np, row.forward.name) if type(row.forward) is Ufunc else None
-    kernel = fast or (lambda a: row.forward(np, a))
-    new_node = node_class(row)
-    grad = row.vjps is not None
-    saves_x, saves_r = (name in row.needs[0] if grad else False for name in (row.params[0], row.results[0]))
-    free = row.result == BOOL
-
-    def op(x: Any) -> Any:
-        if _unusual:
-            return call(row, (x,))
-        try:
-            a = x._a
-            r = kernel(a)
-        except Exception as error:
-            return recover(row, (x,), {}, error)
-        if type(r) is not ndarray:
-            r = np.asarray(r)
-        if r.dtype is not a.dtype and not free:
-            return call(row, (x,))
-        out = new(Tensor)
-        out._a = r
-        out._st = out._edge = out._grad = out._view = out._acc = None
-        out._rg = out._live = False
-        out._off = 0
-        if x._live and grad and state.grad:
-            edge = x._edge if x._view is None else edge_of(x)
-            if edge is None and x._rg:
-                edge = (x._acc or accumulator(x), 0, x)
-            if edge is not None:
-                sx = sr = None
-                if saves_x:
-                    st = x._st
-                    if st is None:
-                        st = x._st = Storage()
-                    sx = (a, st, st.version)
-                if saves_r:
-                    st = out._st = Storage()
-                    sr = (r, st, 0)
-                node = new(new_node)
-                node.edges = (edge,)
-                node.saved = (sx, sr)
-                node.attrs = None
-                node.seq = next(counter)
-                node.outs = (r.shape, r.dtype)
-                node.hooks = None
-                node.made = _made() if _sites else None
-                out._edge = (node, 0)
-                out._rg = out._live = True
-        return out
-
-    op.__name__ = op.__qualname__ = row.name
-    return op
-
-
-def binary(row: Row) -> Callable[[Any, Any], Any]:
-    """The function that people call for a row with two elementwise inputs, either of which may be a Python number."""
-    fast = getattr(np, row.forward.name) if type(row.forward) is Ufunc else None
-    kernel = fast or (lambda a, b: row.forward(np, a, b))
-    new_node = node_class(row)
-    grad = row.vjps is not None
-    first, second = row.needs if grad else ((), ())
-    x, y = row.params
-    x_for_x, x_for_y, y_for_x, y_for_y = x in first, x in second, y in first, y in second
-    r_for_x, r_for_y = "result" in first, "result" in second
-    crossed = first == (y,) and second == (x,)
-    saves = bool(first or second)
-    keeps = row.result in (SAME, FLOAT)
-    beside_int = comparable if row.result == BOOL else row.beside_int
-
-    def op(x: Any, y: Any) -> Any:
-        if _unusual:
-            return call(row, (x, y))
-        given = y
-        try:
-            a = x._a
-            if type(y) is Tensor:
-                b = y._a
-            elif type(y) is float or type(y) is int:
-                if beside_int and type(y) is int:
-                    x = beside_int(x, y)
-                    a = x._a
-                y = _constant(a.dtype, y)
-                b = y._a
-            else:
-                b = y._a
-            if a.dtype is not b.dtype:
-                return call(row, (x, given))
-            r = kernel(a, b)
-        except Exception as error:
-            return recover(row, (x, y), {}, error)
-        if type(r) is not ndarray:
-            r = np.asarray(r)
-        if keeps and r.dtype is not a.dtype:
-            return call(row, (x, given))
-        out = new(Tensor)
-        out._a = r
-        out._st = out._edge = out._grad = out._view = out._acc = None
-        out._rg = out._live = False
-        out._off = 0
-        if (x._live or y._live) and grad and state.grad:
-            ex = x._edge if x._view is None else edge_of(x)
-            if ex is None and x._rg:
-                ex = (x._acc or accumulator(x), 0, x)
-            ey = y._edge if y._view is None else edge_of(y)
-            if ey is None and y._rg:
-                ey = (y._acc or accumulator(y), 0, y)
-            if ex is None and ey is None:
-                return out
-            sx = sy = sr = None
-            if crossed:  # as in a product: each side's gradient needs the other side
-                if ey is not None:
-                    st = x._st
-                    if st is None:
-                        st = x._st = Storage()
-                    sx = (a, st, st.version)
-                if ex is not None:
-                    st = y._st
-                    if st is None:
-                        st = y._st = Storage()
-                    sy = (b, st, st.version)
-            elif saves:
-                if (x_for_x and ex is not None) or (x_for_y and ey is not None):
-                    st = storage_of(x)
-                    sx = (a, st, st.version)
-                if (y_for_x and ex is not None) or (y_for_y and ey is not None):
-                    st = storage_of(y)
-                    sy = (b, st, st.version)
-                if (r_for_x and ex is not None) or (r_for_y and ey is not None):
-                    st = out._st = Storage()
-                    sr = (r, st, 0)
-            node = new(new_node)
-            node.edges = (ex, ey)
-            node.saved = (sx, sy, sr)
-            node.attrs = None
-            node.seq = next(counter)
-            node.outs = (r.shape, r.dtype)
-            node.hooks = None
-            node.made = _made() if _sites else None
-            out._edge = (node, 0)
-            out._rg = out._live = True
-        return out
-
-    op.__name__ = op.__qualname__ = row.name
-    return op
+# ------------------------------------------------------------------------------------------------------------ numbers
 
 
 def comparable(x: Any, value: int) -> Any:
@@ -254,7 +104,7 @@ _floats: dict[tuple[Any, float], Any] = {}  # apart, since 2 == 2.0; and of the 
 dtypes.CACHES += [_ints, _floats]
 
 
-def _constant(np_dtype: Any, value: int | float) -> Any:
+def constant(np_dtype: Any, value: int | float) -> Any:
     """A Python number as a 0-dim tensor of the type it takes beside a tensor of ``np_dtype``; small ones are kept."""
     whole = type(value) is int
     known = (_ints if whole else _floats).get((np_dtype, value))
@@ -314,17 +164,17 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
         if live and state.grad:
             record(row, inputs, attrs, outs)
         if _unusual:
-            _tell(row, inputs, attrs, outs)
+            tell(row, inputs, attrs, outs)
         return outs
     out = wrap(found)
     if live and state.grad:
         record(row, inputs, attrs, (out,))
     if _unusual:
-        _tell(row, inputs, attrs, (out,))
+        tell(row, inputs, attrs, (out,))
     return out
 
 
-def _tell(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], outs: tuple[Any, ...]) -> None:
+def tell(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], outs: tuple[Any, ...]) -> None:
     """Mark results of inference mode, and let taps look at the call."""
     if state.inference:
         for out in outs:
@@ -345,7 +195,7 @@ def record(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[
     node.attrs = attrs
     node.seq = next(counter)
     node.hooks = None
-    node.made = _made() if _sites else None
+    node.made = made_here() if _sites else None
     node.saved = _save(row, edges, tensors, outs)
     meta: list[Any] = []
     number = 0
@@ -448,7 +298,7 @@ def _python(value: Any) -> Any:
 
 def _number(np_dtype: Any, value: Any) -> Any:
     if type(value) in (int, float):
-        return _constant(np_dtype, value)
+        return constant(np_dtype, value)
     target = dtypes.meet_scalar(dtypes.of(np_dtype), value)
     return wrap(np.asarray(value, target.np))
 
@@ -502,127 +352,6 @@ def recover(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], error: Excep
             f"{row.name}(): argument '{row.params[0]}' (position 1) must be Tensor, not {type(first).__name__}"
         ) from None
     return call(row, inputs, **attrs)
-
-
-# ------------------------------------------------------------------------------------------------------------ views
-
-
-class View:
-    """What a view knows: its base, how it lies in the base's storage, and how it came to be."""
-
-    __slots__ = ("base", "made_in", "stamp", "layout")
-
-    def __init__(self, base: Any, made_in: str, stamp: int, at: layout.Layout) -> None:
-        self.base = base
-        self.made_in = made_in  # "" (ordinary), "no_grad", "inference", "several" (one of several views) or "function"
-        self.stamp = stamp  # the storage's version for which the view's edge is right
-        self.layout = at
-
-    def sync(self, x: Any) -> None:
-        """Bring a view's place in the graph up to date after somebody wrote into its storage."""
-        st = x._st
-        if st.version == self.stamp:
-            return
-        base = self.base
-        if base._rg:
-            if self.made_in:
-                raise rewritten(x, self.made_in)
-            old, x._edge = x._edge, (_node_for_view(ROWS["as_strided"], base, x), 0)
-            x._rg = True
-            move_retained(old, x._edge)
-        self.stamp = st.version
-
-
-def _node_for_view(row: Row, base: Any, x: Any) -> Node:
-    node = new(node_class(row))
-    node.edges = (edge_of(base),)
-    node.attrs = {"layout": layout_of(x), "base_layout": layout_of(base)}
-    node.saved = (None, None)
-    node.seq = next(counter)
-    node.outs = (x._a.shape, x._a.dtype)
-    node.hooks = None
-    node.made = _made() if _sites else None
-    return node
-
-
-def strides_of(a: Any) -> tuple[int, ...]:
-    """Strides in elements, for empty arrays those of PyTorch."""
-    size = a.itemsize
-    strides = tuple([s // size for s in a.strides])
-    return layout.contiguous_strides(a.shape) if a.size == 0 and not any(strides) else strides
-
-
-def layout_of(x: Any) -> layout.Layout:
-    """How a tensor lies in its storage, in elements."""
-    if x._view is not None:
-        return x._view.layout
-    return layout.Layout(x._a.shape, strides_of(x._a), x._off)
-
-
-def view(row: Row, x: Any, **attrs: Any) -> Any:
-    """Run a row whose result is a view: its layout rule, on the same storage."""
-    if not isinstance(x, Tensor):
-        raise TypeError(f"{row.name}(): argument 'self' (position 1) must be Tensor, not {type(x).__name__}")
-    before = layout_of(x)
-    after = row.view(before, **attrs)
-    out = alias(x, after, x._a.dtype)
-    above = x._view
-    st = x._st
-    if state.grad:
-        made_in = "" if above is None else above.made_in
-        out._view = View(x if above is None else above.base, made_in, st.version, after)
-        out._live = True
-        if x._live:
-            attrs["base_layout"] = before
-            record(row, (x,), attrs, (out,))
-    else:
-        out._view = View(x if above is None else above.base, "inference" if state.inference else "no_grad", st.version, after)
-        out._live = True
-        if x._rg and x._edge is None:
-            out._rg = True  # a view of a leaf made without recording is itself a leaf that requires grad, as in PyTorch
-    if _unusual:
-        _tell(row, (x,), attrs, (out,))
-    return out
-
-
-def views(row: Row, x: Any, **attrs: Any) -> tuple[Any, ...]:
-    """Run a row whose results are several views (split, unbind)."""
-    before = layout_of(x)
-    base = x._view.base if x._view is not None else x
-    outs = []
-    for after in row.view(before, **attrs):
-        out = alias(x, after, x._a.dtype)
-        out._view = View(base, "several", x._st.version, after)
-        out._live = True
-        outs.append(out)
-    made = tuple(outs)
-    if state.grad and x._live:
-        record(row, (x,), {**attrs, "base_layout": before}, made)
-    if _unusual:
-        _tell(row, (x,), attrs, made)
-    return made
-
-
-def alias(x: Any, after: layout.Layout, dtype: Any) -> Any:
-    """A tensor over the storage of ``x``, under another layout."""
-    a = x._a
-    st = x._st
-    if st is None:
-        st = x._st = Storage()
-    root = st.root
-    if root is None:
-        root = st.root = backend.of(a).root(a)
-    size = dtype.itemsize
-    shape, strides, offset = after
-    start = offset * size
-    if 0 in shape:
-        start = min(start, root.nbytes)
-    steps = [s * size for s in strides]
-    made = ndarray(shape, dtype, root, start, steps) if type(a) is ndarray else backend.of(a).strided(root, shape, steps, start, dtype)
-    out = wrap(made)
-    out._st = st
-    out._off = offset
-    return out
 
 
 def device_of(a: Any) -> device:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tensorlab import backend, dispatch, dtypes, layout, taps
 from tensorlab.backend.storage import Storage
-from tensorlab.dispatch import _made, _promoted, _tensors, edge_of, layout_of, saved_value, storage_of
+from tensorlab.dispatch import _promoted, _tensors, edge_of, made_here, saved_value, storage_of
 from tensorlab.engine import sites
 from tensorlab.engine.hooks import move_retained
 from tensorlab.engine.node import Node, counter, node_class
@@ -23,6 +23,7 @@ from tensorlab.engine.rewriting import NOT_REWRITTEN
 from tensorlab.explain import explain, inputs_in_words
 from tensorlab.modes import state
 from tensorlab.ops.table import Row
+from tensorlab.viewing import layout_of, strides_of
 
 new = object.__new__
 
@@ -121,7 +122,7 @@ def _may_write(name: str, x: Any, tensors: Sequence[Any], anywhere: bool) -> Non
     if not anywhere and layout.overlaps_itself(a.shape, a.strides):
         raise RuntimeError(
             f"{name}(): unsupported operation: more than one element of the written-to tensor refers to a single memory location. Shape "
-            f"{list(a.shape)}, strides {list(dispatch.strides_of(a))}. Please clone() the tensor before performing the operation."
+            f"{list(a.shape)}, strides {list(strides_of(a))}. Please clone() the tensor before performing the operation."
         )
     for other in tensors[1:]:
         if other is None or other._a is a or other._st is None or other._st is not x._st:
@@ -168,7 +169,7 @@ def _history(row: Row, x: Any, tensors: Sequence[Any], inputs: Sequence[Any], at
     node.seq = next(counter)
     node.outs = (x._a.shape, x._a.dtype)
     node.hooks = None
-    node.made = _made()
+    node.made = made_here()
     wanted = {n for edge, names in zip(node.edges, row.needs, strict=True) if edge is not None for n in names}
     saved: list[Any] = []
     for name, tensor in zip(row.params, inputs, strict=True):
@@ -224,7 +225,6 @@ def resized(x: Any, shape: tuple[int, ...]) -> None:
         x._st.version, x._st.root, st = st.version, root, x._st
     strides = tuple([s * old.itemsize for s in layout.contiguous_strides(shape)])
     x._a = where.strided(root, shape, strides, start * old.itemsize, old.dtype)
-    st.bump("resize_", sites.here(2))
 
 
 def _grown(a: Any, root: Any, start: int, count: int) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tensorlab import binding as binding
 from tensorlab import conversion, dispatch, random
 from tensorlab.creation import number, size_of
 from tensorlab.functional import plain
 from tensorlab.functional import pointwise as P
-from tensorlab.functional.products import matmul
 from tensorlab.functional.pointwise import fillable, scaled
+from tensorlab.functional.products import matmul
 from tensorlab.inplace import resized, write
 from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS

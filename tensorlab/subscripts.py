@@ -9,9 +9,10 @@ import numpy as np
 
 from tensorlab import dispatch, dtypes, inplace
 from tensorlab.creation import number, to_array
-from tensorlab.dispatch import call, view, wrap
+from tensorlab.dispatch import call, wrap
 from tensorlab.functional import shapes
 from tensorlab.ops import ROWS
+from tensorlab.viewing import view
 
 Tensor = Any
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorlab import dispatch, modes
-from tensorlab.dispatch import View, edge_of, layout_of, storage_of, wrap
+from tensorlab.dispatch import edge_of, storage_of, wrap
 from tensorlab.engine.node import Bound, Node, Packed, counter, facts, fit
 from tensorlab.modes import state
 from tensorlab.tensor import Tensor
+from tensorlab.viewing import View, layout_of
 
 new = object.__new__
 
@@ -172,7 +173,7 @@ class Function(metaclass=_FunctionType):
         node = new(cls._node_class)
         node.edges, node.attrs, node.hooks = edges, None, None
         node.seq = next(counter)
-        node.made = dispatch._made()
+        node.made = dispatch.made_here()
         node.ctx, node.function = ctx, cls
         node.saved = ()
         results = []

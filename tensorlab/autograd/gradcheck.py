@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from tensorlab import autograd, dtypes
-from tensorlab.dispatch import strides_of, wrap
+from tensorlab.dispatch import wrap
 from tensorlab.tensor import Tensor
+from tensorlab.viewing import strides_of
 
 Function = Callable[..., Any]
 

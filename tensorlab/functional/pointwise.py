@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorlab import dispatch, dtypes
+from tensorlab import dispatch, dtypes, fastpath
 from tensorlab.creation import number
 from tensorlab.dispatch import call
 from tensorlab.ops import ROWS
@@ -14,7 +14,7 @@ Tensor = Any
 
 def _row_function(name: str, doc: str) -> Any:
     row = ROWS[name]
-    make = dispatch.unary if len(row.params) == 1 else dispatch.binary
+    make = fastpath.unary if len(row.params) == 1 else fastpath.binary
     made = make(row)
     made.__doc__ = f"{doc}\n\n``{row.formula}``, element by element; inputs promote" + (
         " and broadcast." if len(row.params) == 2 else "."

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorlab import dispatch, dtypes, layout
-from tensorlab.dispatch import call, layout_of, view, views
+from tensorlab.dispatch import call
 from tensorlab.functional.arguments import one_dim
 from tensorlab.layout import wrap_dim, wrap_dims
 from tensorlab.ops import ROWS
+from tensorlab.viewing import alias, layout_of, strides_of, view, views
 
 Tensor = Any
 
@@ -30,7 +31,7 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
             [2, 3]])
     """
     wanted = layout.infer_size(shape if isinstance(shape, (tuple, list)) else (shape,), input._a.size)
-    if isinstance(layout.view(layout.Layout(input._a.shape, dispatch.strides_of(input._a)), wanted), layout.Blocked):
+    if isinstance(layout.view(layout.Layout(input._a.shape, strides_of(input._a)), wanted), layout.Blocked):
         input = clone(input, memory_format=layout.contiguous_format)
     return view(ROWS["view"], input, shape=wanted)
 
@@ -131,7 +132,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def ravel(input: Tensor) -> Tensor:
     """All dimensions made one: a view of a contiguous tensor, else a copy."""
-    if not layout.is_contiguous(input._a.shape, dispatch.strides_of(input._a)):
+    if not layout.is_contiguous(input._a.shape, strides_of(input._a)):
         input = clone(input, memory_format=layout.contiguous_format)
     return view(ROWS["view"], input, shape=(input._a.size,))
 
@@ -296,4 +297,4 @@ def view_dtype(input: Tensor, dtype: dtypes.dtype) -> Tensor:
             f"view(dtype): {input.dtype.name} has {input._a.itemsize} bytes an element and {dtype.name} {dtype.itemsize}; only equal widths "
             "can be seen as each other"
         )
-    return dispatch.alias(input, layout_of(input), dtype.np)
+    return alias(input, layout_of(input), dtype.np)

@@ -1,0 +1,136 @@
+"""The door for views: a layout rule on the storage that is there, and what a view remembers of its base."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tensorlab import backend, dispatch, layout
+from tensorlab.backend.storage import Storage
+from tensorlab.dispatch import edge_of, made_here, record, tell, wrap
+from tensorlab.engine.hooks import move_retained
+from tensorlab.engine.node import Node, counter, node_class
+from tensorlab.engine.rewriting import rewritten
+from tensorlab.modes import state
+from tensorlab.ops.table import ROWS, Row
+
+new = object.__new__
+
+
+class View:
+    """What a view knows: its base, how it lies in the base's storage, and how it came to be."""
+
+    __slots__ = ("base", "made_in", "stamp", "layout")
+
+    def __init__(self, base: Any, made_in: str, stamp: int, at: layout.Layout) -> None:
+        self.base = base
+        self.made_in = made_in  # "" (ordinary), "no_grad", "inference", "several" (one of several views) or "function"
+        self.stamp = stamp  # the storage's version for which the view's edge is right
+        self.layout = at
+
+    def sync(self, x: Any) -> None:
+        """Bring a view's place in the graph up to date after somebody wrote into its storage."""
+        st = x._st
+        if st.version == self.stamp:
+            return
+        base = self.base
+        if base._rg:
+            if self.made_in:
+                raise rewritten(x, self.made_in)
+            old, x._edge = x._edge, (_node_for_view(ROWS["as_strided"], base, x), 0)
+            x._rg = True
+            move_retained(old, x._edge)
+        self.stamp = st.version
+
+
+def _node_for_view(row: Row, base: Any, x: Any) -> Node:
+    node = new(node_class(row))
+    node.edges = (edge_of(base),)
+    node.attrs = {"layout": layout_of(x), "base_layout": layout_of(base)}
+    node.saved = (None, None)
+    node.seq = next(counter)
+    node.outs = (x._a.shape, x._a.dtype)
+    node.hooks = None
+    node.made = made_here() if dispatch._sites else None
+    return node
+
+
+def strides_of(a: Any) -> tuple[int, ...]:
+    """Strides in elements, for empty arrays those of PyTorch."""
+    size = a.itemsize
+    strides = tuple([s // size for s in a.strides])
+    return layout.contiguous_strides(a.shape) if a.size == 0 and not any(strides) else strides
+
+
+def layout_of(x: Any) -> layout.Layout:
+    """How a tensor lies in its storage, in elements."""
+    if x._view is not None:
+        return x._view.layout
+    return layout.Layout(x._a.shape, strides_of(x._a), x._off)
+
+
+def view(row: Row, x: Any, **attrs: Any) -> Any:
+    """Run a row whose result is a view: its layout rule, on the same storage."""
+    if not isinstance(x, dispatch.Tensor):
+        raise TypeError(f"{row.name}(): argument 'self' (position 1) must be Tensor, not {type(x).__name__}")
+    before = layout_of(x)
+    after = row.view(before, **attrs)
+    out = alias(x, after, x._a.dtype)
+    above = x._view
+    st = x._st
+    if state.grad:
+        made_in = "" if above is None else above.made_in
+        out._view = View(x if above is None else above.base, made_in, st.version, after)
+        out._live = True
+        if x._live:
+            attrs["base_layout"] = before
+            record(row, (x,), attrs, (out,))
+    else:
+        out._view = View(x if above is None else above.base, "inference" if state.inference else "no_grad", st.version, after)
+        out._live = True
+        if x._rg and x._edge is None:
+            out._rg = True  # a view of a leaf made without recording is itself a leaf that requires grad, as in PyTorch
+    if dispatch._unusual:
+        tell(row, (x,), attrs, (out,))
+    return out
+
+
+def views(row: Row, x: Any, **attrs: Any) -> tuple[Any, ...]:
+    """Run a row whose results are several views (split, unbind)."""
+    before = layout_of(x)
+    base = x._view.base if x._view is not None else x
+    outs = []
+    for after in row.view(before, **attrs):
+        out = alias(x, after, x._a.dtype)
+        out._view = View(base, "several", x._st.version, after)
+        out._live = True
+        outs.append(out)
+    made = tuple(outs)
+    if state.grad and x._live:
+        record(row, (x,), {**attrs, "base_layout": before}, made)
+    if dispatch._unusual:
+        tell(row, (x,), attrs, made)
+    return made
+
+
+def alias(x: Any, after: layout.Layout, dtype: Any) -> Any:
+    """A tensor over the storage of ``x``, under another layout."""
+    a = x._a
+    st = x._st
+    if st is None:
+        st = x._st = Storage()
+    root = st.root
+    if root is None:
+        root = st.root = backend.of(a).root(a)
+    size = dtype.itemsize
+    shape, strides, offset = after
+    start = offset * size
+    if 0 in shape:
+        start = min(start, root.nbytes)
+    steps = [s * size for s in strides]
+    made = np.ndarray(shape, dtype, root, start, steps) if type(a) is np.ndarray else backend.of(a).strided(root, shape, steps, start, dtype)
+    out = wrap(made)
+    out._st = st
+    out._off = offset
+    return out
