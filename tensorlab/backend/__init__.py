@@ -1,11 +1,12 @@
 """Arrays and memory on the two kinds of device, behind one short protocol.
 
-A backend is a module with ``xp`` (its array namespace), ``root(array)``, ``strided(root, shape, strides, offset, dtype)`` and
-``to_host(array)``. NumPy's is always there; CuPy's is loaded when the first array of its kind turns up.
+A backend is a module with ``xp`` (its array namespace) and the functions of ``host.py`` and ``cuda.py``, which have the same names
+and meanings in both. NumPy's is always there; CuPy's is loaded when the first array on a GPU is asked for.
 """
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from tensorlab.backend import host
 from tensorlab.backend.storage import Storage
 
-__all__ = ["Storage", "host", "of", "namespace", "to_host"]
+__all__ = ["Storage", "gpu", "host", "namespace", "of", "to_host", "why_no_gpu"]
 
 
 def of(array: Any) -> Any:
@@ -31,5 +32,30 @@ def namespace(array: Any) -> Any:
 
 
 def to_host(array: Any) -> np.ndarray:
-    """The array as a NumPy one: itself on the CPU, a copy from a GPU."""
+    """The array as a NumPy one: itself on the CPU, a copy from a GPU. A dense order of dimensions is kept."""
     return array if isinstance(array, np.ndarray) else of(array).to_host(array)
+
+
+def why_no_gpu() -> str | None:
+    """``None`` where a GPU can be used, else what is missing and what to do about it."""
+    try:
+        from tensorlab.backend import cuda
+    except ImportError as error:
+        return (
+            f"CuPy cannot be imported ({error}). Install the extra that fits the driver: "
+            'pip install "jupyter-tensorlab[cuda12]" or "jupyter-tensorlab[cuda13]"'
+        )
+    return None if cuda.is_available() else "CuPy is installed, but finds no CUDA GPU that it can use"
+
+
+def gpu(where: Any = "cuda") -> ModuleType:
+    """CuPy's backend. Raises ``RuntimeError`` saying what is missing where it cannot be used, or which GPU there is none of."""
+    reason = why_no_gpu()
+    if reason is not None:
+        raise RuntimeError(f"device '{where}' was asked for, but {reason}. Use device='cpu' to go on without a GPU.")
+    from tensorlab.backend import cuda
+
+    index = getattr(where, "index", None)
+    if index is not None and index >= cuda.count():
+        raise RuntimeError(f"device '{where}' was asked for (invalid device ordinal), but the GPUs here are cuda:0 to cuda:{cuda.count() - 1}")
+    return cuda

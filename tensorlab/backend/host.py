@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,16 @@ xp = np
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"tensorlab(\.|$)")
 
 
+def memory_order(array: Any) -> list[int]:
+    """Dimensions from the outermost to the innermost in memory."""
+    return sorted(range(array.ndim), key=lambda d: (-array.strides[d], d))
+
+
 def root(array: np.ndarray) -> np.ndarray:
     """A row-major array over all the memory from the first to the last element of ``array``."""
     if array.flags.c_contiguous:
         return array
-    order = sorted(range(array.ndim), key=lambda d: (-array.strides[d], d))
-    dense = array.transpose(order)
+    dense = array.transpose(memory_order(array))
     if dense.flags.c_contiguous:
         return dense
     if any(s < 0 for s in array.strides):
@@ -32,14 +38,31 @@ def root(array: np.ndarray) -> np.ndarray:
     raise ValueError(f"strides {array.strides} are not multiples of the element size {array.itemsize}; copy the array first")
 
 
-def strided(root: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, dtype: Any) -> np.ndarray:
+def strided(root: np.ndarray, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> np.ndarray:
     """A view of the buffer of ``root``; strides and offset in bytes."""
     return np.ndarray(shape, dtype, root, offset, strides)
 
 
 def to_host(array: np.ndarray) -> np.ndarray:
+    """The array itself."""
     return array
 
 
+def on(array: np.ndarray) -> Any:
+    """A context in which computing with ``array`` is possible: anywhere."""
+    return nullcontext()
+
+
 def address(array: np.ndarray) -> int:
+    """Where the first element lies in memory."""
     return array.__array_interface__["data"][0]
+
+
+def alone(array: np.ndarray) -> bool:
+    """Whether no other array lies in the same memory."""
+    return array.base is None
+
+
+def overlap(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays have an element in common."""
+    return np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=-1 if a.ndim < 3 else 10_000)

@@ -11,7 +11,7 @@ import numpy as np
 from tensorlab.layout import broadcast_shapes
 from tensorlab.ops.elementwise import same_shape
 from tensorlab.ops.reduce import reduced, wide
-from tensorlab.ops.table import FLOAT, FLOAT32, NO_ONNX, elements, per_element, row
+from tensorlab.ops.table import FLOAT, FLOAT32, NO_ONNX, elements, of_arrays, per_element, row
 
 Shape = tuple[int, ...]
 
@@ -21,12 +21,19 @@ def _floats(a: Any, name: str) -> None:
         raise RuntimeError(f'"{name}" not implemented for {a.dtype.name}; convert with .float(), or say dtype=tensorlab.float32')
 
 
+def _largest(xp: Any, a: Any, dim: Any) -> Any:
+    """The largest along dimensions that are kept with size 1; minus infinity where there is no element."""
+    if a.size:
+        return np.maximum.reduce(a, axis=dim, keepdims=True) if xp is np else a.max(axis=dim, keepdims=True)
+    return xp.full(reduced(a.shape, dim, True), -np.inf, a.dtype)
+
+
 def _softmax(xp: Any, a: Any, dim: int) -> Any:
     _floats(a, "softmax")
     if a.ndim == 0:
         return xp.ones_like(a)
     r = a.astype(wide(a)) if a.dtype.itemsize == 2 else a
-    r = r - xp.maximum.reduce(r, axis=dim, keepdims=True) if a.shape[dim] else r.copy()
+    r = r - _largest(xp, r, (dim,))
     xp.exp(r, r)
     r /= xp.add.reduce(r, axis=dim, keepdims=True)
     return r.astype(a.dtype) if a.dtype.itemsize == 2 else r
@@ -37,7 +44,7 @@ def _log_softmax(xp: Any, a: Any, dim: int) -> Any:
     if a.ndim == 0:
         return xp.zeros_like(a)
     r = a.astype(wide(a)) if a.dtype.itemsize == 2 else a
-    r = r - xp.maximum.reduce(r, axis=dim, keepdims=True) if a.shape[dim] else r.copy()
+    r = r - _largest(xp, r, (dim,))
     r -= xp.log(xp.add.reduce(xp.exp(r), axis=dim, keepdims=True))
     return r.astype(a.dtype) if a.dtype.itemsize == 2 else r
 
@@ -77,13 +84,14 @@ log_softmax = row(
 
 
 def _log_softmax_grad(g: Any, result: Any, dim: int) -> Any:
-    odds = np.exp(result) if isinstance(result, np.ndarray) else result.exp()
+    xp = of_arrays(result)
+    odds = result.exp() if xp is None else xp.exp(result)
     return g - odds * g.sum(dim, keepdims=True)
 
 
 def _logsumexp(xp: Any, a: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     r = a.astype(wide(a))
-    top = xp.maximum.reduce(r.real, axis=dim, keepdims=True, initial=-np.inf)
+    top = _largest(xp, r.real, dim)
     top = xp.where(xp.isfinite(top), top, 0).astype(top.dtype)
     found = xp.log(xp.add.reduce(xp.exp(r - top), axis=dim, keepdims=True)) + top
     return found.reshape(reduced(a.shape, dim, keepdim)).astype(a.dtype)
@@ -244,8 +252,9 @@ def _nll_infer(shapes: Sequence[Shape], reduction: str, ignore_index: int) -> Sh
 
 def _nll_grad(g: Any, target: Any, weight: Any, shape: Shape, reduction: str, ignore_index: int) -> Any:
     options = {"shape": shape, "reduction": reduction, "ignore_index": ignore_index}
-    if isinstance(g, (np.ndarray, np.generic)):
-        return _nll_loss_backward(np, g, target, weight, **options)
+    xp = of_arrays(target)
+    if xp is not None:
+        return _nll_loss_backward(xp, g, target, weight, **options)
     return g._op("nll_loss_backward", target, weight, **options)
 
 

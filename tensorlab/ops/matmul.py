@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.layout import broadcast_shapes
-from tensorlab.ops.table import LOWER, elements, row
+from tensorlab.ops.table import LOWER, elements, of_arrays, row
 
 Shape = tuple[int, ...]
 
@@ -204,7 +204,7 @@ def _bias_grad(g: Any) -> Any:
     if len(g.shape) != 2 or g.shape[0] > 512:
         return g
     if not isinstance(g, np.ndarray):
-        return g.T @ g.new_ones(g.shape[0])
+        return g.T @ g.new_ones(g.shape[0]) if of_arrays(g) is None else g
     key = g.shape[0], g.dtype
     ones = _ONES.get(key)
     if ones is None:

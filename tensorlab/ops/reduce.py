@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.layout import contiguous_strides
-from tensorlab.ops.table import FLOAT32, NO_GRAD, NO_ONNX, elements, no_cost, row
+from tensorlab.ops.table import FLOAT32, NO_GRAD, NO_ONNX, elements, no_cost, of_arrays, row
 
 Shape = tuple[int, ...]
 Dims = tuple[int, ...]
@@ -43,7 +43,8 @@ def spread(g: Any, dim: Dims, keepdim: bool, shape: Shape) -> Any:
     if not keepdim:
         g = g.reshape(reduced(shape, dim, True))
     if not isinstance(g, (np.ndarray, np.generic)):
-        return g.expand(shape)
+        xp = of_arrays(g)
+        return g.expand(shape) if xp is None else xp.broadcast_to(g, shape)
     if g.flags.c_contiguous:
         size = g.itemsize
         strides = [0 if n == 1 else s * size for s, n in zip(contiguous_strides(g.shape), g.shape, strict=True)]
@@ -443,7 +444,7 @@ any_ = _truth("any", "any")
 def _vector_norm(xp: Any, a: Any, dim: Dims, keepdim: bool, p: float) -> Any:
     size = xp.abs(a).astype(wide(a) if a.dtype.itemsize == 2 else xp.abs(a).dtype)
     if p == 0:
-        r = xp.count_nonzero(size, axis=dim, keepdims=keepdim).astype(size.dtype)
+        r = xp.add.reduce(size != 0, axis=dim, keepdims=keepdim, dtype=size.dtype)
     elif p == 2:
         r = xp.sqrt(xp.add.reduce(size * size, axis=dim, keepdims=keepdim))
     else:

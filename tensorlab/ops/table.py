@@ -13,6 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from tensorlab.backend import namespace
+
 #: How a row's result type follows from its inputs' common type.
 SAME, FLOAT, BOOL, OWN = "same", "float", "bool", "own"
 
@@ -182,6 +186,13 @@ def per_element(flops: int) -> Callable[..., int]:
         return flops * elements(result)
 
     return cost
+
+
+def of_arrays(value: Any) -> Any:
+    """The namespace of an array, ``None`` for a Tensor: what a gradient formula is given may be either."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np
+    return None if hasattr(value, "_a") else namespace(value)
 
 
 def no_cost(shapes: Sequence[Sequence[int]], result: Sequence[int], **attrs: Any) -> int:

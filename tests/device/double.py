@@ -1,0 +1,538 @@
+"""A strict stand-in for CuPy: NumPy inside, and nothing that CuPy would not do.
+
+``module()`` gives what stands where ``cupy`` stands; ``facts.py`` says which functions and arguments it has. Arrays refuse to
+become host arrays other than by ``asnumpy`` and ``get``, refuse host arrays beside them, and refuse to compute on a device that is
+not the current one. ``machine`` counts what crosses between host and device. It proves nothing about a GPU itself: not timing,
+not streams, not the last digit.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from tests.device import facts
+
+Scalar = (bool, int, float, complex, np.generic)
+#: Arguments that NumPy wants by name where CuPy counts another position.
+OPTIONS = {"dtype", "out", "keepdims", "order", "casting", "ddof", "kind", "include_initial", "equal_nan", "minlength"}
+#: Functions whose results keep the order of dimensions of what they were given.
+KEEP_ORDER = {"copy", "astype", "array", "empty_like", "ones_like", "zeros_like", "full_like"}
+
+
+class Silent(AssertionError):
+    """Where CuPy would give a wrong result and say nothing."""
+
+
+class CUDARuntimeError(RuntimeError):
+    """What CuPy raises for a device that is not there."""
+
+
+class Machine:
+    """The devices, which of them is current, and the copies made: ("in" or "out", number of elements)."""
+
+    def __init__(self) -> None:
+        self.devices = 2
+        self.current = 0
+        self.copies: list[tuple[str, int]] = []
+        self.synchronized: list[int] = []
+
+    def copied(self, way: str) -> list[int]:
+        """The sizes of all copies one way that were more than one element."""
+        return [size for direction, size in self.copies if direction == way and size > 1]
+
+
+machine = Machine()
+
+
+class Device:
+    """One GPU; as a context manager, the current one."""
+
+    def __init__(self, device: int | None = None) -> None:
+        self.id = machine.current if device is None else int(device)
+        self._before: list[int] = []
+
+    def __enter__(self) -> Device:
+        if not 0 <= self.id < machine.devices:
+            raise CUDARuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
+        self._before.append(machine.current)
+        machine.current = self.id
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        machine.current = self._before.pop()
+
+    def synchronize(self) -> None:
+        machine.synchronized.append(self.id)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"<CUDA Device {self.id}>"
+
+
+class Memory:
+    """One allocation."""
+
+    def __init__(self, host: np.ndarray, device: int) -> None:
+        self.bytes = host.reshape(-1).view(np.uint8) if host.size else np.zeros(0, np.uint8)
+        self.ptr = self.bytes.__array_interface__["data"][0]
+        self.size = self.bytes.nbytes
+        self.device_id = device
+
+
+class MemoryPointer:
+    """A place in an allocation."""
+
+    def __init__(self, mem: Memory, offset: int) -> None:
+        self.mem = mem
+        self.ptr = mem.ptr + offset
+        self.device_id = mem.device_id
+
+    @property
+    def device(self) -> Device:
+        return Device(self.device_id)
+
+    def __add__(self, offset: int) -> MemoryPointer:
+        return MemoryPointer(self.mem, self.ptr - self.mem.ptr + offset)
+
+    def __sub__(self, offset: int) -> MemoryPointer:
+        return self + -offset
+
+
+class ndarray:
+    """An array on a device."""
+
+    __slots__ = ("_host", "base", "data")
+    __array_priority__ = 100
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None, order: str = "C") -> None:
+        if memptr is None:
+            if strides is not None:
+                raise ValueError("memptr is required if strides is given.")
+            self._own(np.empty(shape, dtype, order))  # type: ignore[call-overload]
+            return
+        if not isinstance(memptr, MemoryPointer):
+            raise TypeError("memptr must be a MemoryPointer")
+        self.data, self.base = memptr, None
+        offset = memptr.ptr - memptr.mem.ptr
+        self._host = np.ndarray(shape, dtype, memptr.mem.bytes, offset, strides)
+
+    def _own(self, host: np.ndarray) -> ndarray:
+        order = sorted(range(host.ndim), key=lambda d: -host.strides[d])
+        self._host, self.base = host, None
+        self.data = MemoryPointer(Memory(host.transpose(order), machine.current), 0)
+        return self
+
+    # -------------------------------------------------------------------------------------------- what an array is
+
+    shape = property(lambda self: self._host.shape)
+    dtype = property(lambda self: self._host.dtype)
+    strides = property(lambda self: self._host.strides)
+    ndim = property(lambda self: self._host.ndim)
+    size = property(lambda self: self._host.size)
+    itemsize = property(lambda self: self._host.itemsize)
+    nbytes = property(lambda self: self._host.nbytes)
+    device = property(lambda self: self.data.device)
+    T = property(lambda self: made(self._host.T, self))
+    mT = property(lambda self: made(self._host.mT, self))
+    real = property(lambda self: made(self._host.real, self) if self.dtype.kind == "c" else self)
+    imag = property(lambda self: made(self._host.imag.copy() if self.dtype.kind != "c" else self._host.imag, self))
+
+    @property
+    def flags(self) -> Any:
+        found = self._host.flags
+        return SimpleNamespace(c_contiguous=found.c_contiguous, f_contiguous=found.f_contiguous, owndata=self.base is None)
+
+    def __len__(self) -> int:
+        return len(self._host)
+
+    def __repr__(self) -> str:
+        return repr(self._read())
+
+    # ----------------------------------------------------------------------------------------- the ways out, and none
+
+    def _read(self) -> np.ndarray:
+        machine.copies.append(("out", self.size))
+        return self._host
+
+    def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> np.ndarray:
+        return np.array(self._read(), order=order)  # type: ignore[call-overload]
+
+    def set(self, arr: np.ndarray, stream: Any = None) -> None:
+        if not isinstance(arr, np.ndarray) or arr.shape != self.shape or arr.dtype != self.dtype:
+            raise TypeError("Only a numpy.ndarray of the same shape and type can be set to cupy.ndarray")
+        machine.copies.append(("in", self.size))
+        self._host[...] = arr
+
+    def item(self) -> Any:
+        if self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return self._read().item()
+
+    def tolist(self) -> Any:
+        return self._read().tolist()
+
+    def __bool__(self) -> bool:
+        return bool(self._read())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        raise TypeError(
+            "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
+        )
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        raise TypeError(f"numpy.{func.__name__} was called with a device array; call it from the array's own namespace")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        ours = UFUNCS.get(ufunc.__name__)
+        if method != "__call__" or ours is None:
+            return NotImplemented
+        if ufunc.__name__ in COMPARISONS:
+            inputs = tuple([x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in inputs])
+        return ours(*inputs, **kwargs) if out is None else ours(*inputs, out=out[0], **kwargs)
+
+    # ------------------------------------------------------------------------------------------------- elements
+
+    def __getitem__(self, key: Any) -> ndarray:
+        where, advanced = _key(key)
+        if advanced:
+            here(self)
+        return made(_safely(lambda: self._host[where]), self, fresh=advanced)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        here(self)
+        where, advanced = _key(key)
+        if isinstance(value, np.ndarray) and (value.ndim or advanced):
+            raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+        host = plain(value) if isinstance(value, ndarray) else value
+        if isinstance(host, np.ndarray) and host.dtype.kind == "c" and self.dtype.kind != "c":
+            host = host.real
+        _safely(lambda: self._host.__setitem__(where, host))
+
+    def fill(self, value: Any) -> None:
+        self[...] = value
+
+    def astype(self, dtype: Any, order: str = "K", casting: Any = None, subok: Any = None, copy: bool = True) -> ndarray:
+        here(self)
+        if not copy and np.dtype(dtype) == self.dtype:
+            return self
+        return made(_converted(self._host, dtype, order), fresh=True, keep=True)
+
+    def copy(self, order: str = "C") -> ndarray:
+        return made(here(self)._host.copy(order), fresh=True, keep=True)  # type: ignore[arg-type]
+
+    def view(self, dtype: Any = None, type: Any = None) -> ndarray:
+        return made(self._host.view() if dtype is None else self._host.view(dtype), self)
+
+
+def made(host: Any, *parents: ndarray, fresh: bool = False, keep: bool = False) -> ndarray:
+    """A device array over what NumPy gave: a view of a parent's memory, or memory of its own, row-major unless ``keep``."""
+    host = np.asarray(host)
+    if host.dtype.kind not in "biufc" and host.dtype.name != "bfloat16":
+        raise TypeError(f"Unsupported dtype {host.dtype}")
+    self = object.__new__(ndarray)
+    for parent in () if fresh else parents:
+        if np.may_share_memory(host, parent._host):
+            self._host, self.base = host, parent if parent.base is None else parent.base
+            self.data = MemoryPointer(parent.data.mem, host.__array_interface__["data"][0] - parent.data.mem.ptr)
+            return self
+    dense = host.transpose(sorted(range(host.ndim), key=lambda d: -host.strides[d])).flags.c_contiguous
+    return self._own(np.array(host, order="K" if keep and dense else "C"))
+
+
+def here(array: ndarray) -> ndarray:
+    """The array, if the current device is its own."""
+    if array.data.device_id != machine.current and array.size:
+        raise ValueError(
+            f"The device where the array resides ({array.data.device_id}) is different from the current device ({machine.current}). "
+            "Peer access is unavailable between these devices."
+        )
+    return array
+
+
+def plain(value: Any) -> Any:
+    """What NumPy is given for an argument that a kernel takes; host arrays are refused."""
+    if isinstance(value, ndarray):
+        return here(value)._host
+    if isinstance(value, np.ndarray):
+        raise TypeError(f"Unsupported type {type(value)}")
+    if isinstance(value, (tuple, list)):
+        return type(value)(plain(item) for item in value)
+    return value
+
+
+def _arrays(value: Any) -> list[ndarray]:
+    if isinstance(value, ndarray):
+        return [value]
+    return [a for item in value for a in _arrays(item)] if isinstance(value, (tuple, list)) else []
+
+
+def _wrapped(found: Any, parents: list[ndarray], keep: bool = False) -> Any:
+    if isinstance(found, (tuple, list)):
+        return type(found)(_wrapped(item, parents) for item in found) if type(found) in (tuple, list) else tuple(
+            _wrapped(item, parents) for item in found
+        )
+    return made(found, *parents, keep=keep) if isinstance(found, (np.ndarray, np.generic)) else found
+
+
+def _converted(host: np.ndarray, dtype: Any, order: str) -> np.ndarray:
+    if host.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
+        host = host.real
+    with np.errstate(all="ignore"):
+        return host.astype(dtype, order)  # type: ignore[arg-type]
+
+
+def _key(key: Any) -> tuple[Any, bool]:
+    """A subscript for NumPy, and whether it gathers."""
+    entries = key if isinstance(key, tuple) else (key,)
+    advanced = False
+    out: list[Any] = []
+    for entry in entries:
+        if isinstance(entry, np.ndarray):
+            raise TypeError("a host array as an index would be copied to the device at every use; keep it on the device")
+        if isinstance(entry, (list, bool, np.bool_)):
+            machine.copies.append(("in", np.size(entry)))  # CuPy makes a device array of it
+        advanced = advanced or isinstance(entry, (ndarray, list, bool, np.bool_))
+        out.append(here(entry)._host if isinstance(entry, ndarray) else entry)
+    return tuple(out), advanced
+
+
+def _safely(action: Any) -> Any:
+    try:
+        return action()
+    except IndexError as error:
+        if "out of bounds" in str(error) and "index" in str(error):
+            raise Silent(f"CuPy would wrap this index around: {error}") from None
+        raise
+
+
+# ------------------------------------------------------------------------------------------------------------ functions
+
+
+class Ufunc:
+    """One of CuPy's elementwise functions."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+        self._numpy = getattr(np, name)
+
+    def __call__(self, *args: Any, out: Any = None, dtype: Any = None, casting: str = "same_kind") -> Any:
+        inputs, rest = args[: self._numpy.nin], args[self._numpy.nin :]
+        if out is None and rest:
+            out = rest[0]
+        if out is not None and not isinstance(out, ndarray):
+            raise TypeError(f"Unsupported type {type(out)}")
+        for value in inputs:
+            if not isinstance(value, (ndarray, *Scalar)):
+                raise TypeError(f"Unsupported type {type(value)}")
+        with np.errstate(all="ignore"):
+            if out is not None:
+                self._numpy(*plain(list(inputs)), out=here(out)._host, casting=casting, dtype=dtype)
+                return out
+            found = self._numpy(*plain(list(inputs)), order="C", dtype=dtype, casting=casting)
+        return tuple(made(f, fresh=True) for f in found) if isinstance(found, tuple) else made(found, fresh=True)
+
+    def reduce(self, array: ndarray, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False) -> ndarray:
+        if self.__name__ not in ("add", "multiply"):
+            raise NotImplementedError(f"`cupy_{self.__name__}.reduce` is not supported yet")
+        return (array.sum if self.__name__ == "add" else array.prod)(axis, dtype, out, keepdims)
+
+    def at(self, a: ndarray, indices: Any, b: Any = None) -> None:
+        if self.__name__ not in facts.WITH_AT:
+            raise NotImplementedError(f"`cupy_{self.__name__}.at` is not supported yet")
+        where, advanced = _key(indices)
+        if advanced and a.dtype.name not in facts.SCATTERED:
+            raise TypeError(f"scatter_{self.__name__} only supports {', '.join(facts.SCATTERED)}, as data type; got {a.dtype}")
+        _safely(lambda: self._numpy.at(here(a)._host, where, plain(b)))
+
+
+UFUNCS = {name: Ufunc(name) for name in facts.UFUNCS if hasattr(np, name)}
+COMPARISONS = {"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}
+
+
+def _bound(name: str, parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments as NumPy takes them, once CuPy would have taken them."""
+    names = [p for p in parameters if p != "self"]
+    starred = bool(names) and names[0].startswith("*")
+    for key in kwargs:
+        if key not in names:
+            raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
+    if not starred and len(args) > len(names):
+        raise TypeError(f"{name}() takes {len(names)} positional arguments but {len(args)} were given")
+    positional, named = [], dict(kwargs)
+    for at, value in enumerate(args):
+        if not starred and names[at] in OPTIONS:
+            named[names[at]] = value
+        else:
+            positional.append(value)
+    return positional, {key: plain(value) for key, value in named.items() if value is not None or key == "axis"}
+
+
+def _function(name: str) -> Any:
+    theirs, parameters = getattr(np, name), facts.FUNCTIONS[name]
+
+    @functools.wraps(theirs)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        positional, named = _bound(name, parameters, args, kwargs)
+        out = named.get("out")
+        with np.errstate(all="ignore"):
+            found = _safely(lambda: theirs(*[plain(a) for a in positional], **named))
+        if out is not None:
+            return kwargs.get("out")
+        return _wrapped(found, _arrays(args), keep=name in KEEP_ORDER)
+
+    return call
+
+
+def _method(name: str) -> Any:
+    parameters = facts.METHODS[name].split()
+
+    def call(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+        positional, named = _bound(name, parameters, args, kwargs)
+        with np.errstate(all="ignore"):
+            found = _safely(lambda: getattr(here(self)._host, name)(*[plain(a) for a in positional], **named))
+        return _wrapped(found, [self]) if found is not None else None
+
+    call.__name__ = name
+    return call
+
+
+def _creation(name: str) -> Any:
+    parameters = facts.CREATION[name].split()
+
+    def call(*args: Any, **kwargs: Any) -> ndarray:
+        positional, named = _bound(name, parameters, args, kwargs)
+        for value in positional:
+            if isinstance(value, (np.ndarray, list)):
+                machine.copies.append(("in", np.size(value)))
+        return made(getattr(np, name)(*positional, **named), fresh=True, keep=True)
+
+    return call
+
+
+def array(obj: Any, dtype: Any = None, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0, *, blocking: bool = False) -> ndarray:
+    """A device array from anything, a device array included."""
+    if isinstance(obj, ndarray):
+        same = (dtype is None or np.dtype(dtype) == obj.dtype) and (order in (None, "K", "A") or obj.flags.c_contiguous)
+        return obj if copy is not True and same else made(np.array(here(obj)._host, dtype, order=order), fresh=True, keep=True)
+    if any(isinstance(item, ndarray) for item in (obj if isinstance(obj, (list, tuple)) else ())):
+        raise TypeError("lists of device arrays are stacked with stack()")
+    host = np.array(obj, dtype, order=order)
+    machine.copies.append(("in", host.size))
+    return made(host, fresh=True, keep=host.flags.f_contiguous)  # from the host only row- and column-major orders are kept
+
+
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, blocking: bool = False) -> ndarray:
+    return array(a, dtype, copy, order or "K")
+
+
+def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> np.ndarray:
+    """The way out."""
+    return a.get(order=order) if isinstance(a, ndarray) else np.asarray(a)
+
+
+def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
+    return ndarray(x.shape if shape is None else shape, x.dtype, x.data, x.strides if strides is None else strides)
+
+
+def count_nonzero(a: ndarray, axis: Any = None) -> ndarray:
+    return made(np.count_nonzero(plain(a), axis=axis), fresh=True)
+
+
+def may_share_memory(a: ndarray, b: ndarray, max_work: Any = None) -> bool:
+    if max_work is not None:
+        raise NotImplementedError("Only supported for `max_work` is `None`")
+    return np.may_share_memory(a._host, b._host)
+
+
+def _operator(name: str, swapped: bool = False, in_place: bool = False) -> Any:
+    def operator(self: ndarray, other: Any) -> Any:
+        if not isinstance(other, (ndarray, np.ndarray, *Scalar)):
+            return NotImplemented
+        if isinstance(other, np.ndarray) and name in COMPARISONS and other.ndim == 0:
+            other = other.item()
+        if in_place:
+            return UFUNCS[name](self, other, out=self)
+        return UFUNCS[name](other, self) if swapped else UFUNCS[name](self, other)
+
+    return operator
+
+
+def _matmul(self: ndarray, other: Any) -> Any:
+    return made(np.matmul(plain(self), plain(other)), fresh=True) if isinstance(other, (ndarray, np.ndarray)) else NotImplemented
+
+
+ARITHMETIC = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide", "mod": "remainder",
+              "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}  # fmt: skip
+for short, full in ARITHMETIC.items():
+    setattr(ndarray, f"__{short}__", _operator(full))
+    setattr(ndarray, f"__r{short}__", _operator(full, swapped=True))
+    setattr(ndarray, f"__i{short}__", _operator(full, in_place=True))
+for short, full in {"lt": "less", "le": "less_equal", "eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal"}.items():
+    setattr(ndarray, f"__{short}__", _operator(full))
+for short, full in {"neg": "negative", "abs": "absolute", "invert": "invert"}.items():
+    setattr(ndarray, f"__{short}__", (lambda ufunc: lambda self: ufunc(self))(UFUNCS[full]))
+ndarray.__matmul__ = _matmul  # type: ignore[attr-defined]
+for method in facts.METHODS:
+    setattr(ndarray, method, _method(method))
+
+
+def _device_count() -> int:
+    if not machine.devices:
+        raise CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")
+    return machine.devices
+
+
+def module() -> dict[str, ModuleType]:
+    """What stands in ``sys.modules``: ``cupy`` and the parts of ``cupyx`` that the house uses."""
+    cupy, cupyx, cupyx_scipy, special = (ModuleType(n) for n in ("cupy", "cupyx", "cupyx.scipy", "cupyx.scipy.special"))
+    contents = {name: _function(name) for name in facts.FUNCTIONS if hasattr(np, name)}
+    contents |= {name: _creation(name) for name in facts.CREATION}
+    contents |= {**UFUNCS, "ndarray": ndarray, "array": array, "asarray": asarray, "asnumpy": asnumpy}
+    contents |= {"count_nonzero": count_nonzero, "may_share_memory": may_share_memory, "__version__": facts.VERSION}
+    contents |= {name: getattr(np, name) for name in ("float16", "float32", "float64", "int32", "int64", "bool_", "dtype", "inf", "nan")}
+    cupy.__dict__.update(contents)
+    cupy.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=as_strided))  # type: ignore[attr-defined]
+    runtime = SimpleNamespace(getDeviceCount=_device_count, CUDARuntimeError=CUDARuntimeError)
+    cupy.cuda = SimpleNamespace(  # type: ignore[attr-defined]
+        Device=Device,
+        MemoryPointer=MemoryPointer,
+        get_device_id=lambda: machine.current,
+        is_available=lambda: machine.devices > 0,
+        runtime=runtime,
+    )
+    for name in facts.SPECIAL:
+        special.__dict__[name] = _special(name)
+    cupyx.scipy, cupyx_scipy.special = cupyx_scipy, special  # type: ignore[attr-defined]
+    return {"cupy": cupy, "cupyx": cupyx, "cupyx.scipy": cupyx_scipy, "cupyx.scipy.special": special}
+
+
+def _special(name: str) -> Any:
+    theirs = getattr(scipy.special, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _wrapped(theirs(*[plain(a) for a in args], **kwargs), [])
+
+    return call
