@@ -46,13 +46,21 @@ def stepper(
 
 
 def _wait(view: Any, patience: float | None) -> Any:
+    """Show the view and wait for it. Returns ``None`` when the pass is over, else the paused view, after saying why."""
     import warnings
 
     from IPython.display import display
 
-    from tensorlab.observe.drivers import PATIENCE, wait_for_view, why_not_blocking
+    from tensorlab.observe.drivers import PATIENCE, nobody_can_answer, wait_for_view, why_not_blocking
 
     why = why_not_blocking()
+    if not why and nobody_can_answer():
+        view.finish()
+        if view.session.error is not None:
+            raise view.session.error
+        display(view)
+        print("Nobody can answer here, so the pass ran to its end.")
+        return None
     if not why:
         view.session.hold()
         display(view)

@@ -17,7 +17,7 @@ from tensorlab.observe.protocol import Message
 from tensorlab.observe.session import Listener, StepSession
 
 #: Seconds that a blocking cell waits for the first word from a view.
-PATIENCE = 15.0
+PATIENCE = 60.0
 
 
 def why_not_blocking() -> str:
@@ -31,6 +31,13 @@ def why_not_blocking() -> str:
     if threading.current_thread() is not threading.main_thread():
         return "the cell does not run on the kernel's main thread"
     return ""
+
+
+def nobody_can_answer() -> bool:
+    """Whether a program runs this notebook, with no person before it: such a front end takes no input either."""
+    kernel = getattr(notebook_shell(), "kernel", None)
+    parent = kernel.get_parent("shell") if kernel is not None else {}
+    return (parent.get("content") or {}).get("allow_stdin") is False
 
 
 def wait_for_view(session: StepSession, patience: float = PATIENCE) -> str:

@@ -38,11 +38,11 @@ class Front:
 
     # ---- cells ------------------------------------------------------------------------------------------------------
 
-    def start(self, code: str, cell: str = "") -> str:
-        """Begin to run a cell; returns the id of the execution."""
+    def start(self, code: str, cell: str = "", person: bool = True) -> str:
+        """Begin to run a cell; returns the id of the execution. A program that runs notebooks says that it takes no input."""
         message = self.client.session.msg(
             "execute_request",
-            {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False,
+            {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": person,
              "stop_on_error": False},
         )
         message["metadata"] = {"cellId": cell} if cell else {}

@@ -117,6 +117,11 @@ def test_a_front_end_that_cannot_speak_to_a_busy_kernel_gets_a_paused_view_and_a
     assert front.ask(made(front), "next", subshell=None)["body"]["step"] == 1
 
 
+def test_a_program_that_runs_the_notebook_is_not_waited_for(front):
+    cell = front.start("print(tl.show.stepper(loss, block=True), w.grad is not None)", person=False)
+    assert front.finish(cell) == "Nobody can answer here, so the pass ran to its end.\nNone True\n"
+
+
 def test_running_a_cell_again_closes_the_stepper_that_it_made_before(front):
     front.run("tl.show.stepper(loss)", cell="the-cell")
     old = opened(front)
@@ -128,6 +133,21 @@ def test_running_a_cell_again_closes_the_stepper_that_it_made_before(front):
     assert not answer["success"]
     assert "its cell was run again" in answer["message"]
     assert any(m.get("event") == "closed" for m in front.messages(old))
+
+
+def test_a_loop_that_makes_steppers_holds_one_graph_and_not_all_of_them(front):
+    cell = front.start(
+        "import gc, weakref\nseen = []\n"
+        "for step in range(3):\n"
+        "    value = ((x @ w).tanh() ** 2).sum()\n"
+        "    seen.append(weakref.ref(value.grad_fn))\n"
+        "    tl.show.stepper(value, block=True)\n"
+        "gc.collect(); print([node() is not None for node in seen])"
+    )
+    for count in (1, 2, 3):
+        front.wait(lambda count=count: len(front.widgets()) == count)
+        front.ask(opened(front), "finish")
+    assert front.finish(cell) == "[False, False, True]\n"
 
 
 def test_two_steppers_in_two_cells_do_not_know_of_each_other(front):

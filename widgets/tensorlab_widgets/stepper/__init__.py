@@ -16,6 +16,7 @@ from tensorlab_widgets.instrument import Instrument, script, styles, user_names
 _by_cell: dict[str, tuple[str, weakref.ref[Stepper]]] = {}
 
 AGAIN = "its cell was run again, and the stepper made then has taken its place"
+OVER = "its pass is over, and its cell has gone on to the next one"
 
 
 class Stepper(Instrument):
@@ -119,21 +120,23 @@ def _number(node: Any) -> int:
 
 
 def _take_over(stepper: Stepper) -> None:
-    """Close the stepper that the same cell made in an earlier execution."""
+    """Close the stepper that the same cell made before: in an earlier execution, or in this one when its pass is over. So a
+    loop that makes a stepper each time holds one graph and not all of them."""
     cell, execution = _cell()
     if not cell:
         return
-    earlier = _by_cell.get(cell)
-    if earlier is not None and earlier[0] != execution:
-        known = earlier[1]()
-        if known is not None:
-            known.session.close(AGAIN)
+    before, known = _by_cell.get(cell, ("", None))
+    earlier = known() if known is not None else None
+    if earlier is not None and before != execution:
+        earlier.session.close(AGAIN)
+    elif earlier is not None and earlier.session.run.finished:
+        earlier.session.close(OVER)
     _by_cell[cell] = (execution, weakref.ref(stepper))
 
 
 def _cell() -> tuple[str, str]:
-    """The id of the notebook cell that runs and of this execution of it; empty where the front end names no cells."""
+    """What names the notebook cell that runs, and this execution of it; empty outside of a notebook."""
     kernel = getattr(notebook_shell(), "kernel", None)
     parent = kernel.get_parent("shell") if kernel is not None else {}
-    cell = (parent.get("metadata") or {}).get("cellId", "")
-    return str(cell), str((parent.get("header") or {}).get("msg_id", ""))
+    execution = str((parent.get("header") or {}).get("msg_id", ""))
+    return str((parent.get("metadata") or {}).get("cellId", "") or execution), execution
