@@ -285,14 +285,9 @@ class BackwardRun:
                 if limit == 0 or (until is not None and until(self, node)):
                     return node
                 grads = cell[1]
-                if (
-                    quick
-                    and node.flow is not None
-                    and grads is not None
-                    and node.hooks is None
-                    and ((kind := grads.dtype) is _F32 or kind is _F64)
-                ):
-                    outs, k = node.flow(grads), 0
+                flow = node.flow if quick and node.hooks is None and grads is not None else None
+                if flow is not None and ((kind := grads.dtype) is _F32 or kind is _F64):
+                    outs, k = flow(grads), 0
                 else:
                     grads, outs, undo, k = *self._compute(node, grads), 0
                 heappop(ready)
