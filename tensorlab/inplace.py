@@ -29,9 +29,11 @@ new = object.__new__
 
 
 class CopySlices(Node):
-    """History of a base after a write to one of its views. ``write`` is the node of the write itself."""
+    """History of a base after a write to one of its views. ``write`` is the node of the write itself, whose input number
+    ``position`` was the view.
+    """
 
-    __slots__ = ("write", "base_layout", "view_layout")
+    __slots__ = ("write", "position", "base_layout", "view_layout")
 
     @property
     def saved(self) -> Any:
@@ -51,12 +53,12 @@ class CopySlices(Node):
             return [None] * len(self.edges)
         where = {"base_layout": self.base_layout, "layout": self.view_layout}
         part = g._op("as_strided_copy", **where)
-        found = self.write.apply([part], graph)
-        first = None
-        if self.edges[0] is not None:
-            before = found[0] if found[0] is not None else part._zeros(part.shape)
-            first = g._op("as_strided_scatter", before, **where)
-        return [first, *found[1:]]
+        found = list(self.write.apply([part], graph))
+        at = self.position
+        if self.edges[at] is not None:
+            before = found[at] if found[at] is not None else part._zeros(part.shape)
+            found[at] = g._op("as_strided_scatter", before, **where)
+        return found
 
 
 def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, **attrs: Any) -> Any:
@@ -72,14 +74,14 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
     result, saved_inputs = _compute(row, name, x, tensors, attrs)
     recording = state.grad and any(t is not None and t._live and edge_of(t) is not None for t in tensors)
     if recording:
-        _may_record(name, x)
+        may_record(name, x)
         node = _history(row, x, tensors, saved_inputs, attrs)
     a = x._a
     a[...] = result
     storage_of(x).bump(name, sites.here(2))
     if recording:
         _save_result(row, node, x)
-        _rebase(x, node)
+        rebase(x, node)
     if dispatch._unusual:
         for tap in taps.ops:
             tap(row, tensors, attrs, (x,))
@@ -141,16 +143,11 @@ def _may_write(name: str, x: Any, tensors: Sequence[Any], anywhere: bool) -> Non
         )
 
 
-def _may_record(name: str, x: Any) -> None:
+def may_record(name: str, x: Any) -> None:
+    """Raise ``RuntimeError`` if the history of ``x`` cannot be rewritten."""
     view = x._view
     if view is None:
         return
-    base = view.base
-    if base._rg and base._edge is None:
-        raise RuntimeError(
-            f"{name}(): a view of a leaf Variable that requires grad is being used in an in-place operation. Wrap the write in "
-            "`with no_grad():`, or write to a clone()."
-        )
     if view.made_in in ("several", "function"):
         what = f"Output {x._edge[1]} of {x._edge[0].name()}" if x._edge is not None else "Output 0 of a function"
         raise RuntimeError(f"{name}(): {what} is a view and is being modified inplace. {NOT_REWRITTEN[view.made_in]}")
@@ -158,6 +155,12 @@ def _may_record(name: str, x: Any) -> None:
         raise RuntimeError(
             f"{name}(): A view was created in {view.made_in} mode and is being modified inplace with grad mode enabled. "
             f"{NOT_REWRITTEN[view.made_in]}"
+        )
+    base = view.base
+    if base._rg and base._edge is None:
+        raise RuntimeError(
+            f"{name}(): a view of a leaf Variable that requires grad is being used in an in-place operation. Wrap the write in "
+            "`with no_grad():`, or write to a clone()."
         )
 
 
@@ -189,18 +192,21 @@ def _save_result(row: Row, node: Node, x: Any) -> None:
         node.saved = (*node.saved[:-1], saved_value(row.name, x))
 
 
-def _rebase(x: Any, node: Node) -> None:
-    """Give ``x``, and its base if it is a view, the history of a write."""
+def rebase(x: Any, node: Node, number: int = 0, position: int = 0) -> None:
+    """Give ``x``, and its base if it is a view, the history of a write: output ``number`` of ``node``, of which it was an input."""
     if x._view is None:
-        move_retained(x._edge, (node, 0))
-        x._edge = (node, 0)
+        move_retained(x._edge, (node, number))
+        x._edge = (node, number)
         x._rg = x._live = True
         return
     base = x._view.base
     over = new(CopySlices)
     over.write = node
     over.base_layout, over.view_layout = layout_of(base), layout_of(x)
-    over.edges = (edge_of(base) if base._live else None, *node.edges[1:])
+    over.position = position
+    edges = list(node.edges)
+    edges[position] = edge_of(base) if base._live else None
+    over.edges = tuple(edges)
     over.attrs = None
     over.seq = next(counter)
     over.outs = (base._a.shape, base._a.dtype)

@@ -190,7 +190,7 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded."""
-        if self._view is not None:
+        if self._view is not None and not self._view.made_in:
             self._view.sync(self)
         return self._rg
 

@@ -10,7 +10,7 @@ from tensorlab import backend, dispatch, layout
 from tensorlab.backend.storage import Storage
 from tensorlab.dispatch import edge_of, made_here, record, tell, wrap
 from tensorlab.engine.hooks import move_retained
-from tensorlab.engine.node import Node, counter, node_class
+from tensorlab.engine.node import Edge, counter, node_class
 from tensorlab.engine.rewriting import rewritten
 from tensorlab.modes import state
 from tensorlab.ops.table import ROWS, Row
@@ -38,14 +38,15 @@ class View:
         if base._rg:
             if self.made_in:
                 raise rewritten(x, self.made_in)
-            old, x._edge = x._edge, (_node_for_view(ROWS["as_strided"], base, x), 0)
+            old, x._edge = x._edge, edge_of_view(base, x)
             x._rg = True
             move_retained(old, x._edge)
         self.stamp = st.version
 
 
-def _node_for_view(row: Row, base: Any, x: Any) -> Node:
-    node = new(node_class(row))
+def edge_of_view(base: Any, x: Any) -> Edge:
+    """The edge of ``x`` as a view of ``base``, however it was made."""
+    node = new(node_class(ROWS["as_strided"]))
     node.edges = (edge_of(base),)
     node.attrs = {"layout": layout_of(x), "base_layout": layout_of(base)}
     node.saved = (None, None)
@@ -53,7 +54,7 @@ def _node_for_view(row: Row, base: Any, x: Any) -> Node:
     node.outs = (x._a.shape, x._a.dtype)
     node.hooks = None
     node.made = made_here() if dispatch._sites else None
-    return node
+    return node, 0
 
 
 def strides_of(a: Any) -> tuple[int, ...]:

@@ -6,6 +6,9 @@ import warnings
 from typing import Any
 
 from tensorlab import creation
+from tensorlab.autograd import function as function
+from tensorlab.autograd import graph as graph
+from tensorlab.autograd.anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from tensorlab.autograd.function import Function
 from tensorlab.engine.node import Node
 from tensorlab.engine.run import BackwardRun
@@ -16,7 +19,8 @@ from tensorlab.tensor import Tensor
 Variable = Tensor
 
 __all__ = [
-    "BackwardRun", "Function", "Node", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad",
+    "BackwardRun", "Function", "Node", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck", "gradgradcheck",
+    "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "no_grad", "set_detect_anomaly",
     "set_grad_enabled",
 ]  # fmt: skip
 
@@ -77,7 +81,13 @@ def grad(
     (tensor(6.),)
     """
     roots, wanted = _tuple(outputs), _tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     seeds = _tuple(grad_outputs) if grad_outputs is not None else (None,) * len(roots)
+    if len(seeds) != len(roots):
+        raise RuntimeError(f"grad(): got {len(roots)} outputs and {len(seeds)} grad_outputs")
+    if is_grads_batched:
+        raise RuntimeError("grad(): is_grads_batched=True is not supported; call grad() once for each gradient, with retain_graph=True")
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     for i, x in enumerate(wanted):
