@@ -282,7 +282,7 @@ class BackwardRun:
         try:
             while ready:
                 _, node, cell = ready[0]
-                if limit == 0 or (until is not None and until(self, node)):
+                if self.count == end or (until is not None and until(self, node)):
                     return node
                 grads = cell[1]
                 flow = node.flow if quick and node.hooks is None and grads is not None else None
