@@ -32,7 +32,7 @@ export interface Shown {
 export const TEXT_SCALE = 0.42;
 const NUMBER_SCALE = 0.7;
 /** Below this edges are straight lines without heads. */
-const FAR = 0.25;
+export const FAR = 0.25;
 
 export class Pen {
   private fitted = new Map<string, string>();

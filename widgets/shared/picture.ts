@@ -1,7 +1,7 @@
 // The canvas with its view: pan, zoom, fit, what is under the pointer. It paints when something changed and it can be seen.
 import { h, onFrame, setAttributes, Undos } from './dom';
 import { Minimap } from './minimap';
-import { paint, Pen, type Shown, type View } from './paint';
+import { FAR, paint, Pen, type Shown, type View } from './paint';
 import type { Hit, Item, Scene } from './scene';
 import { readTokens, watchTheme } from './theme';
 
@@ -11,6 +11,9 @@ const LARGEST = 2.5;
 const READABLE = 0.62;
 const COMFORTABLE = 0.85;
 const GLIDE = 140;
+/** Pictures of more boxes are kept as a still while they are seen from far away, if they have no more pixels than that. */
+const MANY = 1500;
+const STILL_PIXELS = 6e6;
 
 export interface PictureEvents {
   /** A click; `null` where nothing is. */
@@ -41,6 +44,8 @@ export class Picture {
   private view: View = { scale: 1, x: 0, y: 0 };
   private width = 0;
   private height = 0;
+  private still: { pen: Pen; shown: Shown; scale: number; ratio: number } | null = null;
+  private lastScale = 0;
   private placed = false;
   /** Nobody has panned or zoomed yet: the view may follow the size of the canvas. */
   private pristine = true;
@@ -227,7 +232,7 @@ export class Picture {
     const [w, h] = [Math.round(this.width * ratio), Math.round(this.height * ratio)];
     if (this.canvas.width !== w || this.canvas.height !== h)
       setAttributes(this.canvas, { width: w, height: h });
-    paint(this.pen, this.shown, this.view, this.width, this.height, ratio);
+    if (!this.paintStill(ratio)) paint(this.pen, this.shown, this.view, this.width, this.height, ratio);
     this.canvas.hidden = false;
     this.minimap.paint(this.shown, this.pen.tokens, this.view, this.width, this.height, this.frame.ask);
     this.tellPlace();
@@ -240,6 +245,40 @@ export class Picture {
     const item = cursor ?? selected;
     const at = item === null ? null : this.placeOf(item);
     this.canvas.dataset.at = at ? [at.x, at.y, at.w, at.h].map(Math.round).join(' ') : '';
+  }
+
+  /** A large picture seen from far away is drawn once for its size; panning then only moves it. */
+  private paintStill(ratio: number): boolean {
+    const { pen, view, width, height } = this;
+    const shown = this.shown!;
+    const { layout } = shown.scene;
+    const k = view.scale * ratio;
+    const [w, h] = [Math.ceil(layout.width * k), Math.ceil(layout.height * k)];
+    const steady = this.lastScale === view.scale;
+    this.lastScale = view.scale;
+    if (!steady || view.scale >= FAR || layout.boxes.length < MANY || w * h > STILL_PIXELS) return false;
+    const { tokens } = pen;
+    let still = this.still;
+    const drawn = still?.shown === shown && still.scale === view.scale && still.ratio === ratio;
+    if (!still || !drawn || still.pen.tokens !== tokens) {
+      const canvas = still?.pen.ctx.canvas ?? document.createElement('canvas');
+      canvas.width = w;
+      canvas.height = h;
+      still = {
+        pen: new Pen(canvas.getContext('2d', { alpha: false })!, tokens),
+        shown,
+        scale: view.scale,
+        ratio,
+      };
+      paint(still.pen, shown, { scale: view.scale, x: 0, y: 0 }, w / ratio, h / ratio, ratio);
+      this.still = still;
+    }
+    const { ctx } = pen;
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.fillStyle = tokens.surface;
+    ctx.fillRect(0, 0, width * ratio, height * ratio);
+    ctx.drawImage(still.pen.ctx.canvas, Math.round(view.x * ratio), Math.round(view.y * ratio));
+    return true;
   }
 
   private advance(): void {
