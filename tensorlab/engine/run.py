@@ -271,8 +271,9 @@ class BackwardRun:
 
         While ``outs`` is set a step is being committed, up to edge ``k``; should anything interrupt it, the flight is kept.
         """
+        end = self.count + limit if limit >= 0 else -1
         if self._inflight is not None:
-            limit -= self._settle()
+            self._settle()
         ready, cells, needed, journal, arrays = self.ready, self.cells, self._needed, self._journal, self._arrays
         quick = arrays and not self._captures
         add = operator.add if arrays or self.create_graph else _sum
