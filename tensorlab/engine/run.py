@@ -307,19 +307,16 @@ class BackwardRun:
                         new = there[1] if new is None else add(there[1], new)
                     if left == 0:
                         heappush(ready, (target.first - target.seq, target, there))
-                    there[1] = new
-                    there[0] = left
+                    there[1], there[0] = new, left
                     k += 1
                 if node.first:
-                    outs = new = None  # the gradient must be seen to have one owner
-                    outs = ()
+                    outs, new = (), None  # the gradient must be seen to have one owner
                     self._deposit(node, grads, undo, cell)
                 if undo is not None:
                     journal.append(undo)  # type: ignore[union-attr]
                 elif freed is not None and node.saved:
                     node.saved = freed
-                cell[0] = -1
-                cell[1] = None
+                cell[0], cell[1] = -1, None
                 self.count += 1
                 sent, outs = outs, None
                 limit -= 1
