@@ -11,7 +11,8 @@ __all__ = ["graph", "stepper"]
 
 
 def graph(result: Any, *, title: str | None = None, limit: int | None = None) -> Any:
-    """A live picture of the graph that made ``result``: pan, zoom, fold, search, and look into every node.
+    """A live picture of the graph that made ``result``: pan, zoom, fold, search, and look into every node. A module shows
+    what it is made of.
 
     ``title`` is what it is called (the tensor's name in your code by default), ``limit`` the number of operations
     taken, newest first. Raises ``ImportError`` with what to install where the notebook packages are missing.

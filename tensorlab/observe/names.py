@@ -76,7 +76,7 @@ class Names:
         for name, value in list((namespace or {}).items()):
             if not isinstance(name, str) or name.startswith("_") or name in NOTEBOOK_NAMES:
                 continue
-            if _is_module(value):
+            if is_module(value):
                 modules[name] = value
             else:
                 plain[name] = value
@@ -116,7 +116,10 @@ class Names:
 
     def _add(self, name: str, tensor: Any) -> None:
         self._tensors.setdefault(id(tensor), name)
-        node = tensor.grad_fn
+        try:
+            node = tensor.grad_fn
+        except RuntimeError:  # a view that lost its place in the graph has no node to name
+            node = None
         if node is not None:
             self._values.setdefault((node.seq, Bound.edge(tensor)[1]), name)
         self._arrays.setdefault(_memory(tensor._a), name)
@@ -127,7 +130,8 @@ def _memory(array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
     return address, tuple(array.shape), tuple(array.strides)
 
 
-def _is_module(value: Any) -> bool:
+def is_module(value: Any) -> bool:
+    """Whether a value is a module, or looks like one: it names its parameters and has a ``forward``."""
     return callable(getattr(type(value), "named_parameters", None)) and callable(getattr(type(value), "forward", None))
 
 

@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from tensorlab.backend import to_host
 from tensorlab.engine.node import AccumulateGrad, Bound, Node
 from tensorlab.observe import places
 from tensorlab.observe.names import Names
+from tensorlab.observe.preview import preview
 from tensorlab.observe.schema import FLAGS, GRAPH, KINDS, STATES, EdgeColumns, Graph, Group, NodeColumns, Site
-from tensorlab.observe.words import bytes_text, count_text, shape_text
+from tensorlab.observe.words import bytes_text, count_text, number_text, shape_text
+from tensorlab.tensor import Tensor
 
 #: Nodes of a document unless another limit is asked for.
 MOST_NODES = 20_000
@@ -41,6 +44,9 @@ class Walk:
     def __init__(self, roots: Sequence[Any], limit: int = MOST_NODES) -> None:
         if limit < 1:
             raise ValueError(f"limit={limit}: a picture of a graph needs at least one node")
+        for root in roots:
+            if not isinstance(root, Tensor):
+                raise TypeError(f"a graph shows how a Tensor was made; this is {type(root).__name__}")
         self.roots = [Bound.edge(root)[0] for root in roots if root.requires_grad]
         self.plain = [root for root in roots if not root.requires_grad]
         self.items: list[Node | Input] = []
@@ -267,18 +273,18 @@ class _Writer:
         inputs = kinds.count(_KIND["input"])
         if not self.walk.roots:
             return f"{title} does not require grad, so no graph was recorded."
-        value = f"{title} is {_value(results[0])}. " if len(results) == 1 and results[0]._a.ndim == 0 else ""
+        value = f"{title} is {_value(results[0]._a)}. " if len(results) == 1 else ""
         if not operations:
             return f"{value}{title} is a leaf: nothing made it, and its gradient arrives in {title}.grad."
         counts = [(parameters, "parameter"), (inputs, "input")]
         begin = " and ".join(count_text(*entry) for entry in counts if entry[0]) or "constants"
-        lead = "leads" if operations == 1 else "lead"
+        lead, keep = ("leads", "it keeps") if operations == 1 else ("lead", "they keep")
         said = f"{value}{count_text(operations, 'operation')} {lead} from {begin} to {title}"
         kept = sum(self.columns["saved_bytes"])
         freed = self.columns["state"].count(_STATE["freed"])
         if freed:
             return f"{said}; backward has freed what {freed:,} of them had kept."
-        return f"{said}; they keep {bytes_text(kept)} for backward." if kept else f"{said}."
+        return f"{said}; {keep} {bytes_text(kept)} for backward." if kept else f"{said}."
 
 
 def _leaf_kind(variable: Any) -> str:
@@ -318,5 +324,14 @@ def memory_bytes(array: Any) -> int:
     return math.prod(sizes) * int(array.itemsize) if array.size else 0
 
 
-def _value(tensor: Any) -> str:
-    return f"{tensor.item():.4g}" if tensor._a.dtype.kind in "fV" else str(tensor.item())
+def _value(array: Any) -> str:
+    """A number, or a few facts about many: their shape, their mean, and whether some are not finite."""
+    if array.ndim == 0:
+        number = to_host(array).item()
+        return f"{number:.4g}" if isinstance(number, float) else str(number)
+    facts = preview(array)
+    told = [f"{shape_text(array.shape)} {array.dtype.name}"]
+    if facts.mean is not None and array.dtype.kind != "c":
+        told.append(f"mean {number_text(facts.mean)}")
+    told += [f"{count:,} {name}" for count, name in ((facts.nan, "NaN"), (facts.inf, "infinite")) if count]
+    return ", ".join(told)

@@ -12,7 +12,8 @@ from typing import Any
 from tensorlab.engine.node import Node
 from tensorlab.observe import wire
 from tensorlab.observe.detail import detail, input_detail
-from tensorlab.observe.names import Names
+from tensorlab.observe.architecture import module_graph
+from tensorlab.observe.names import Names, is_module
 from tensorlab.observe.protocol import Message, Refused, parts, response, whole
 from tensorlab.observe.schema import NodeDetail
 from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, snapshot
@@ -20,19 +21,27 @@ from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, snapshot
 GONE = "this node is gone: nothing refers to its graph any more. The picture is as it was when the view was made"
 
 
+PART = "this is a part of a module: it has values once something was computed with it. Look at the graph of a result"
+
+
 class GraphViewer:
-    """The document of the graph that made ``result``, and the answers to a view of it."""
+    """The document of the graph that made ``result``, and the answers to a view of it. A module shows its parts."""
 
     def __init__(
         self, result: Any, *, names: Names | None = None, title: str | None = None, limit: int = MOST_NODES
     ) -> None:
-        results = list(result) if isinstance(result, list | tuple) else [result]
-        walk = Walk(results, limit)
         self.names = names or Names()
-        self.graph = snapshot(results, self.names, title=title, walk=walk)
+        self._gone = GONE
         self._nodes: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()
         self._consumers: dict[int, list[int]] = {}
         self._inputs: dict[int, tuple[weakref.ref[Node], int, Input]] = {}
+        if is_module(result):
+            self._gone = PART
+            self.graph = module_graph(result, title or self.names.of_module(type(result).__name__))
+            return
+        results = list(result) if isinstance(result, list | tuple) else [result]
+        walk = Walk(results, limit)
+        self.graph = snapshot(results, self.names, title=title, walk=walk)
         self._remember(walk)
 
     def _remember(self, walk: Walk) -> None:
@@ -79,7 +88,7 @@ class GraphViewer:
         node = self._nodes.get(number)
         if node is None:
             known = number in self.graph.nodes.id
-            raise Refused(GONE if known else f"there is no node {number} in this graph")
+            raise Refused(self._gone if known else f"there is no node {number} in this graph")
         consumers = [self._nodes.get(consumer) for consumer in self._consumers.get(number, ())]
         return detail(node, self.names, consumers=[consumer for consumer in consumers if consumer is not None])
 

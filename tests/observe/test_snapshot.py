@@ -190,7 +190,7 @@ def test_a_leaf_and_a_tensor_without_a_graph_have_a_picture_and_a_sentence():
     x = tl.ones(3, requires_grad=True)
     leaf = snapshot(x, Names({"x": x}))
     assert named(leaf) == ["x"]
-    assert leaf.sentence == "x is a leaf: nothing made it, and its gradient arrives in x.grad."
+    assert leaf.sentence == "x is [3] float32, mean 1. x is a leaf: nothing made it, and its gradient arrives in x.grad."
     y = tl.ones(3)
     plain = snapshot(y, Names({"y": y}))
     assert named(plain) == ["y"]
@@ -215,6 +215,13 @@ def test_empty_and_zero_dimensional_tensors_are_told(shape):
 def test_nan_and_infinity_in_the_result_are_words():
     x = tl.tensor(float("nan"), requires_grad=True)
     assert "result is nan" in snapshot(x * 1).sentence
+
+
+def test_many_values_are_told_in_a_few_words():
+    x = tl.tensor([[1.0, float("nan"), float("inf")]], requires_grad=True)
+    assert snapshot(x * 1).sentence.startswith("result is [1, 3] float32, mean 1, 1 NaN, 1 infinite. 1 operation leads")
+    empty = tl.ones(0, 3, requires_grad=True)
+    assert snapshot(empty * 1).sentence.startswith("result is [0, 3] float32. ")
 
 
 def test_a_limit_keeps_the_newest_and_counts_the_rest():
@@ -284,6 +291,20 @@ def test_a_viewer_refuses_what_only_a_stepper_can_do():
     with pytest.raises(Refused, match="there is no node 5000000"):
         viewer.inspect(5_000_000)
     assert not viewer.handle("nonsense")["success"]
+
+
+def test_a_module_is_shown_by_its_parts():
+    model = tl.nn.Sequential(tl.nn.Linear(2, 3), tl.nn.Tanh())
+    viewer = GraphViewer(model, names=Names({"model": model}))
+    assert viewer.graph.title == "model"
+    with pytest.raises(Refused, match="a part of a module"):
+        viewer.inspect(viewer.graph.nodes.id[0])
+
+
+@pytest.mark.parametrize("thing", [3, "loss", None, [tl.ones(1), 2.0]])
+def test_what_is_no_tensor_is_refused_by_its_type(thing):
+    with pytest.raises(TypeError, match="a graph shows how a Tensor was made; this is"):
+        GraphViewer(thing)
 
 
 def test_a_retained_graph_can_be_inspected_after_backward():
