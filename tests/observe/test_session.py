@@ -123,7 +123,6 @@ def test_finish_ignores_breakpoints(session, net):
     assert session.ask("finish")["reason"] == "done"
 
 
-@pytest.mark.filterwarnings("ignore:.*encountered in divide")
 @pytest.mark.parametrize(
     ("predicate", "why"),
     [
