@@ -34,7 +34,7 @@ from tensorlab.creation import zeros as zeros
 from tensorlab.creation import zeros_like as zeros_like
 from tensorlab.device import device as device
 from tensorlab.dtypes import bfloat16 as bfloat16
-from tensorlab.dtypes import bool_ as bool  # noqa: A004
+from tensorlab.dtypes import bool_ as bool  # noqa: F401  (re-exported under the name people type)
 from tensorlab.dtypes import can_cast as can_cast
 from tensorlab.dtypes import complex64 as complex64
 from tensorlab.dtypes import complex128 as complex128
@@ -52,16 +52,16 @@ from tensorlab.dtypes import int64 as int64
 from tensorlab.dtypes import promote_types as promote_types
 from tensorlab.dtypes import set_default_dtype as set_default_dtype
 from tensorlab.dtypes import uint8 as uint8
-from tensorlab.functional import abs as abs  # noqa: A004
+from tensorlab.functional import abs as abs
 from tensorlab.functional import absolute as absolute
 from tensorlab.functional import acos as acos
 from tensorlab.functional import add as add
 from tensorlab.functional import addmm as addmm
-from tensorlab.functional import all as all  # noqa: A004
+from tensorlab.functional import all as all
 from tensorlab.functional import allclose as allclose
 from tensorlab.functional import amax as amax
 from tensorlab.functional import amin as amin
-from tensorlab.functional import any as any  # noqa: A004
+from tensorlab.functional import any as any
 from tensorlab.functional import arccos as arccos
 from tensorlab.functional import arcsin as arcsin
 from tensorlab.functional import arctan as arctan
@@ -121,9 +121,9 @@ from tensorlab.functional import le as le
 from tensorlab.functional import less as less
 from tensorlab.functional import less_equal as less_equal
 from tensorlab.functional import log as log
-from tensorlab.functional import log10 as log10
 from tensorlab.functional import log1p as log1p
 from tensorlab.functional import log2 as log2
+from tensorlab.functional import log10 as log10
 from tensorlab.functional import log_softmax as log_softmax
 from tensorlab.functional import logical_and as logical_and
 from tensorlab.functional import logical_not as logical_not
@@ -134,10 +134,10 @@ from tensorlab.functional import lt as lt
 from tensorlab.functional import masked_fill as masked_fill
 from tensorlab.functional import masked_select as masked_select
 from tensorlab.functional import matmul as matmul
-from tensorlab.functional import max as max  # noqa: A004
+from tensorlab.functional import max as max
 from tensorlab.functional import maximum as maximum
 from tensorlab.functional import mean as mean
-from tensorlab.functional import min as min  # noqa: A004
+from tensorlab.functional import min as min
 from tensorlab.functional import minimum as minimum
 from tensorlab.functional import mm as mm
 from tensorlab.functional import moveaxis as moveaxis
@@ -155,7 +155,7 @@ from tensorlab.functional import not_equal as not_equal
 from tensorlab.functional import numel as numel
 from tensorlab.functional import outer as outer
 from tensorlab.functional import permute as permute
-from tensorlab.functional import pow as pow  # noqa: A004
+from tensorlab.functional import pow as pow
 from tensorlab.functional import prod as prod
 from tensorlab.functional import ravel as ravel
 from tensorlab.functional import reciprocal as reciprocal
@@ -163,7 +163,7 @@ from tensorlab.functional import relu as relu
 from tensorlab.functional import remainder as remainder
 from tensorlab.functional import reshape as reshape
 from tensorlab.functional import result_type as result_type
-from tensorlab.functional import round as round  # noqa: A004
+from tensorlab.functional import round as round
 from tensorlab.functional import rsqrt as rsqrt
 from tensorlab.functional import rsub as rsub
 from tensorlab.functional import scatter_add as scatter_add
@@ -182,7 +182,7 @@ from tensorlab.functional import stack as stack
 from tensorlab.functional import std as std
 from tensorlab.functional import sub as sub
 from tensorlab.functional import subtract as subtract
-from tensorlab.functional import sum as sum  # noqa: A004
+from tensorlab.functional import sum as sum
 from tensorlab.functional import swapaxes as swapaxes
 from tensorlab.functional import swapdims as swapdims
 from tensorlab.functional import t as t
@@ -200,6 +200,9 @@ from tensorlab.functional import unsqueeze as unsqueeze
 from tensorlab.functional import var as var
 from tensorlab.functional import vstack as vstack
 from tensorlab.functional import where as where
+from tensorlab.printing import get_printoptions as get_printoptions
+from tensorlab.printing import printoptions as printoptions
+from tensorlab.printing import set_printoptions as set_printoptions
 from tensorlab.random import Generator as Generator
 from tensorlab.random import bernoulli as bernoulli
 from tensorlab.random import default_generator as default_generator
@@ -220,8 +223,8 @@ from tensorlab.tensor import Tensor as Tensor
 
 __version__ = "0.1.0"
 
-float, double, half = float32, float64, float16  # noqa: A001
-int, long, short = int32, int64, int16  # noqa: A001
+float, double, half = float32, float64, float16
+int, long, short = int32, int64, int16
 
 #: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
 _LATER = ("data", "display", "nn", "observe", "optim", "show", "utils")
