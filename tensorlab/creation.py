@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from tensorlab import dispatch, dtypes
+from tensorlab.backend.storage import InferenceStorage
 from tensorlab.device import device as device_class
 from tensorlab.dispatch import wrap
+from tensorlab.modes import state
 
 Tensor = Any
 
@@ -20,6 +22,8 @@ def finish(array: np.ndarray, requires_grad: bool = False, device: Any = None) -
     if device is not None and (where := device_class(device)).type != "cpu":
         array = _to_gpu(array, where)
     out = wrap(array)
+    if state.inference:
+        out._st = InferenceStorage()
     if requires_grad:
         out.requires_grad_(True)
     return out

@@ -32,7 +32,7 @@ class View:
     def sync(self, x: Any) -> None:
         """Bring a view's place in the graph up to date after somebody wrote into its storage."""
         st = x._st
-        if st.version == self.stamp:
+        if st.inference or st.version == self.stamp:
             return
         base = self.base
         if base._rg:
@@ -80,15 +80,16 @@ def view(row: Row, x: Any, **attrs: Any) -> Any:
     out = alias(x, after, x._a.dtype)
     above = x._view
     st = x._st
+    stamp = -1 if st.inference else st.version
     if state.grad:
         made_in = "" if above is None else above.made_in
-        out._view = View(x if above is None else above.base, made_in, st.version, after)
+        out._view = View(x if above is None else above.base, made_in, stamp, after)
         out._live = True
         if x._live:
             attrs["base_layout"] = before
             record(row, (x,), attrs, (out,))
     else:
-        out._view = View(x if above is None else above.base, "inference" if state.inference else "no_grad", st.version, after)
+        out._view = View(x if above is None else above.base, "inference" if state.inference else "no_grad", stamp, after)
         out._live = True
         if x._rg and x._edge is None:
             out._rg = True  # a view of a leaf made without recording is itself a leaf that requires grad, as in PyTorch
@@ -104,7 +105,7 @@ def views(row: Row, x: Any, **attrs: Any) -> tuple[Any, ...]:
     outs = []
     for after in row.view(before, **attrs):
         out = alias(x, after, x._a.dtype)
-        out._view = View(base, "several", x._st.version, after)
+        out._view = View(base, "several", -1 if x._st.inference else x._st.version, after)
         out._live = True
         outs.append(out)
     made = tuple(outs)

@@ -296,7 +296,8 @@ def _result(x: Any, args: Sequence[Any], dirty: Sequence[Any]) -> Any:
     if _among(x, args):
         out = wrap(x._a)
         out._st, out._off, out._live = storage_of(x), x._off, True
-        out._view = View(x if x._view is None else x._view.base, "function", out._st.version, layout_of(x))
+        stamp = -1 if out._st.inference else out._st.version
+        out._view = View(x if x._view is None else x._view.base, "function", stamp, layout_of(x))
         return out
     if x._view is not None:
         if getrefcount(x._view.base) <= 2:

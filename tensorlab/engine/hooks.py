@@ -129,7 +129,7 @@ def _given(grads: Sequence[Any], journal: bool) -> tuple[Any, ...]:
 
 def _written(given: Sequence[Any]) -> list[Any]:
     """Those gradients that a hook wrote into, ``None`` for the others."""
-    return [g if g is not None and g._st is not None and g._st.version else None for g in given]
+    return [g if g is not None and g._st is not None and not g._st.inference and g._st.version else None for g in given]
 
 
 def _or_else(new: Sequence[Any], old: Sequence[Any]) -> tuple[Any, ...]:

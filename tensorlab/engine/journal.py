@@ -50,7 +50,7 @@ class Leaf:
         if gradient is not None:
             storage = gradient._st
             self.values = gradient._a.copy()
-            self.version = 0 if storage is None else storage.version
+            self.version = 0 if storage is None or storage.inference else storage.version
             self.writes = () if storage is None else storage.writes
 
     def restore(self) -> None:
@@ -58,5 +58,5 @@ class Leaf:
         self.leaf._grad = gradient
         if gradient is not None:
             gradient._a[...] = self.values
-            if gradient._st is not None:
+            if gradient._st is not None and not gradient._st.inference:
                 gradient._st.version, gradient._st.writes = self.version, self.writes
