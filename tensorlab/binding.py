@@ -73,13 +73,19 @@ def _seed(root: Tensor, gradient: Any, index: int = 0) -> Tensor:
             )
         if root._a.ndim == 0 and type(root._a) is np.ndarray:
             return wrap(_one(root._a.dtype).copy())
-        return wrap(backend.namespace(root._a).ones(root._a.shape, root._a.dtype))
+        one = backend.zeros(root._a.shape, root._a)
+        backend.put(one, 1)
+        return wrap(one)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient._a.shape != root._a.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient._a.shape)} and output[{index}] has a shape of {list(root._a.shape)}; "
             "they must be the same"
+        )
+    if type(gradient._a) is not type(root._a) or gradient.device != root.device:
+        raise RuntimeError(
+            f"Mismatch in device: grad_output[{index}] is on {gradient.device} and output[{index}] is on {root.device}; move one with .to(other.device)"
         )
     if gradient.is_complex() != root.is_complex():
         raise RuntimeError(f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{index}] is {gradient.dtype} and output[{index}] is {root.dtype}.")
@@ -92,9 +98,7 @@ def _cast(x: Tensor, np_dtype: Any) -> Tensor:
 
 def _like(gradient: Any, array: Any) -> Tensor:
     """A tensor with a copy of a gradient, laid out like an array."""
-    fresh = backend.namespace(array).empty_like(array)
-    fresh[...] = gradient
-    return wrap(fresh)
+    return wrap(backend.copied_like(gradient, array))
 
 
 Bound.wrap, Bound.unpack, Bound.cast = wrap, _unpack, _cast

@@ -24,8 +24,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """
     target, where, copy, memory_format = _read(args, kwargs)
     out = self
-    if where is not None and where.type != self.device.type:
-        out = dispatch.call(ROWS["to_device"], (out,), device=where, source=self.device)
+    if where is not None:
+        out = dispatch.move(out, where)
     if target is not None and out._a.dtype != target.np:
         return dispatch.call(ROWS["to_copy"], (out,), dtype=target.np, memory_format=memory_format)
     wrong_order = memory_format is not layout.preserve_format and not out.is_contiguous(memory_format)

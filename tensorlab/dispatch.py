@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, dtypes, modes, taps
-from tensorlab.backend.storage import InferenceStorage, Storage
-from tensorlab.device import device
+from tensorlab.backend.storage import Storage
+from tensorlab.device import cpu, device
 from tensorlab.engine import sites
 from tensorlab.engine.node import Edge, Node, Packed, accumulator, counter, node_class
 from tensorlab.explain import explain, not_implemented
 from tensorlab.modes import state
+from tensorlab.ops.elementwise import broadcast, same_shape
 from tensorlab.ops.table import BOOL, FLOAT, ROWS, SAME, Row
 
 new = object.__new__
@@ -149,12 +150,16 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
             host = False
         if t._live:
             live = True
-    xp = np if host else _shared_namespace(row, inputs)
     try:
-        found = row.forward(xp, *arrays, **attrs)
+        if host:
+            found = row.forward(np, *arrays, **attrs)
+        else:
+            inputs, arrays, found = on_device(row, inputs, attrs)
     except (RuntimeWarning, FloatingPointError):
+        if not host:
+            raise
         with np.errstate(all="ignore"):
-            found = row.forward(xp, *arrays, **attrs)
+            found = row.forward(np, *arrays, **attrs)
     except Exception as error:
         raise explain(row, inputs, attrs, error) from None
     if row.result == SAME and found.dtype == _INT8 and arrays[0].dtype.kind == "b":
@@ -178,8 +183,7 @@ def tell(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], outs: tuple[Any
     """Mark results of inference mode, and let taps look at the call."""
     if state.inference:
         for out in outs:
-            if out._st is None:
-                out._st = InferenceStorage()
+            storage_of(out).inference = True
     for tap in taps.ops:
         tap(row, inputs, attrs, outs)
 
@@ -268,7 +272,7 @@ def _tensors(row: Row, inputs: Sequence[Any]) -> list[Any]:
     out = []
     beside = None
     beside_int = comparable if row.result == BOOL else row.beside_int
-    if beside_int is not None and type(inputs[1]) is int and isinstance(inputs[0], Tensor):
+    if beside_int is not None and len(inputs) == 2 and type(inputs[1]) is int and isinstance(inputs[0], Tensor):
         inputs = (beside_int(inputs[0], inputs[1]), inputs[1])
     for value in inputs:
         if value is None or type(value) is Tensor or isinstance(value, Tensor):
@@ -330,19 +334,52 @@ def cast(x: Any, np_dtype: Any) -> Any:
     return call(ROWS["to_copy"], (x,), dtype=np_dtype, memory_format=None)
 
 
-def _shared_namespace(row: Row, tensors: Sequence[Any]) -> Any:
-    """The one array namespace of all inputs. 0-dim CPU tensors may join GPU ones, as numbers may."""
-    spaces = {backend.namespace(t._a) for t in tensors if t is not None}
-    if len(spaces) == 1:
-        return spaces.pop()
-    sits = ", ".join(
-        f"'{name}' is on {t.device}"
-        for name, t in zip(row.params * len(tensors), tensors, strict=False)
-        if t is not None
-    )
-    raise RuntimeError(
-        f"{row.name}(): Expected all tensors to be on the same device, but {sits}. Move one with .to(other.device)."
-    )
+# ------------------------------------------------------------------------------------------------------------ devices
+
+
+def on_device(row: Row, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Any], list[Any], Any]:
+    """Run the forward of a row whose inputs are not all in host memory: the inputs as they ran, their arrays, and the result."""
+    inputs = together(row, inputs)
+    arrays = [None if t is None else t._a for t in inputs]
+    first = next(a for a in arrays if a is not None)
+    where = backend.of(first)
+    with where.on(first):
+        if not attrs and row.infer in (same_shape, broadcast):
+            return inputs, arrays, where.elementwise(row.forward, arrays)
+        return inputs, arrays, row.forward(where.xp, *arrays, **attrs)
+
+
+def together(row: Row, inputs: Sequence[Any]) -> Sequence[Any]:
+    """Inputs on the one device that they share. 0-dim CPU tensors join those on a GPU, as numbers do."""
+    if len({device_of(t._a) for t in inputs if t is not None}) == 1:
+        return inputs
+    gpus = {t._a.device.id: t._a for t in inputs if t is not None and not isinstance(t._a, ndarray)}
+    if len(gpus) > 1 or any(t._a.ndim for t in inputs if t is not None and isinstance(t._a, ndarray)):
+        raise RuntimeError(apart(row, inputs))
+    beside = next(iter(gpus.values()))
+    return [t if t is None or not isinstance(t._a, ndarray) else join(t, beside) for t in inputs]
+
+
+def apart(row: Row, inputs: Sequence[Any]) -> str:
+    """Which argument sits where."""
+    names = row.params if not row.variadic else [f"{row.params[0]}[{i}]" for i in range(len(inputs))]
+    sits = ", ".join(f"'{name}' is on {device_of(t._a)}" for name, t in zip(names, inputs, strict=False) if t is not None)
+    return f"{row.name}(): Expected all tensors to be on the same device, but {sits}. Move one with .to(other.device)."
+
+
+def join(x: Any, beside: Any) -> Any:
+    """A 0-dim CPU tensor on the GPU of an array, with its gradient."""
+    if x._live:
+        return move(x, device_of(beside))
+    return wrap(backend.of(beside).constant(x._a, beside.device.id))
+
+
+def move(x: Any, where: device) -> Any:
+    """A tensor on another device, with its gradient; itself if it is there."""
+    source = device_of(x._a)
+    if source == where or (source.type == where.type and where.index is None):
+        return x
+    return call(ROWS["to_device"], (x,), device=where, source=source)
 
 
 def recover(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], error: Exception) -> Any:
@@ -356,4 +393,5 @@ def recover(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], error: Excep
 
 
 def device_of(a: Any) -> device:
-    return device("cpu") if type(a) is ndarray else device("cuda", a.device.id)
+    """Where an array is."""
+    return cpu if isinstance(a, ndarray) else device("cuda", a.device.id)

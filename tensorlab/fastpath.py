@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from tensorlab import modes
+from tensorlab.backend import namespace
 from tensorlab.backend.storage import Storage
-from tensorlab.dispatch import call, comparable, constant, edge_of, made_here, recover, storage_of
+from tensorlab.dispatch import call, comparable, constant, edge_of, join, made_here, recover, storage_of
 from tensorlab.engine.node import accumulator, counter, node_class
 from tensorlab.modes import state
 from tensorlab.ops.table import BOOL, FLOAT, SAME, Row, Ufunc
 
 new = object.__new__
-ndarray = np.ndarray
+ndarray, generic = np.ndarray, np.generic
 Tensor: Any = None  # the class of results, given by bind()
 
 _unusual = False  # a layer, a tap, a hook on saved values or inference mode is on somewhere
@@ -42,7 +43,7 @@ def bind(tensor_class: type) -> None:
 
 def unary(row: Row) -> Callable[[Any], Any]:
     """The function that people call for a row with one elementwise input."""
-    kernel = getattr(np, row.forward.name) if type(row.forward) is Ufunc else lambda a: row.forward(np, a)
+    kernel = _kernel(row)
     new_node = node_class(row)
     grad = row.vjps is not None
     saves_x, saves_r = (name in row.needs[0] if grad else False for name in (row.params[0], row.results[0]))
@@ -57,7 +58,10 @@ def unary(row: Row) -> Callable[[Any], Any]:
         except Exception as error:
             return recover(row, (x,), {}, error)
         if type(r) is not ndarray:
-            r = np.asarray(r)
+            if isinstance(r, generic):
+                r = np.asarray(r)
+            elif not _usual(r, a):
+                return call(row, (x,))
         if r.dtype is not a.dtype and not free:
             return call(row, (x,))
         out = new(Tensor)
@@ -97,7 +101,7 @@ def unary(row: Row) -> Callable[[Any], Any]:
 
 def binary(row: Row) -> Callable[[Any, Any], Any]:
     """The function that people call for a row with two elementwise inputs, either of which may be a Python number."""
-    kernel = getattr(np, row.forward.name) if type(row.forward) is Ufunc else lambda a, b: row.forward(np, a, b)
+    kernel = _kernel(row)
     new_node = node_class(row)
     grad = row.vjps is not None
     crossed = row.needs == ((row.params[1],), (row.params[0],))
@@ -119,7 +123,10 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
         except Exception as error:
             return recover(row, (x, given), {}, error)
         if type(r) is not ndarray:
-            r = np.asarray(r)
+            if isinstance(r, generic):
+                r = np.asarray(r)
+            elif not _usual(r, a, b):
+                return call(row, (x, given))
         if keeps and r.dtype is not a.dtype:
             return call(row, (x, given))
         out = new(Tensor)
@@ -166,13 +173,33 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
     return op
 
 
+def _kernel(row: Row) -> Callable[..., Any]:
+    """What computes a row from arrays. NumPy's own functions hand arrays of a GPU over to CuPy's."""
+    forward = row.forward
+    if type(forward) is Ufunc:
+        return getattr(np, forward.name)
+    if len(row.params) == 1:
+        return lambda a: forward(np if type(a) is ndarray else namespace(a), a)
+    return lambda a, b: forward(np if type(a) is ndarray else namespace(a), a, b)
+
+
+def _usual(result: Any, *arrays: Any) -> bool:
+    """Whether a result on a GPU is what the long way would give: on its operands' device, all of them row by row."""
+    for a in arrays:
+        if a.device != result.device or not a.flags.c_contiguous:
+            return False
+    return True
+
+
 def _beside(adapt: Callable[[Any, int], Any] | None) -> Callable[[Any, Any], tuple[Any, Any]]:
     """How a tensor and a Python number become two tensors; ``adapt`` may first widen the tensor for an integer."""
 
     def beside(x: Any, number: Any) -> tuple[Any, Any]:
         if adapt is not None and type(number) is int:
             x = adapt(x, number)
-        return x, constant(x._a.dtype, number)
+        a = x._a
+        found = constant(a.dtype, number)
+        return x, found if type(a) is ndarray else join(found, a)
 
     return beside
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, dispatch, dtypes, layout, taps
+from tensorlab.backend.storage import Storage
 from tensorlab.dispatch import _promoted, _tensors, edge_of, made_here, saved_value, storage_of
 from tensorlab.engine import sites
 from tensorlab.engine.hooks import move_retained
@@ -76,7 +77,10 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
         may_record(name, x)
         node = _history(row, x, tensors, saved_inputs, attrs)
     a = x._a
-    a[...] = result
+    if type(a) is np.ndarray:
+        a[...] = result
+    else:
+        backend.put(a, result)
     storage_of(x).bump(name, sites.here(2))
     if recording:
         _save_result(row, node, x)
@@ -91,12 +95,14 @@ def _compute(row: Row, name: str, x: Any, tensors: list[Any], attrs: dict[str, A
     """The new value of ``x``, in its type and shape, and the inputs the gradient formulas are to see."""
     inputs = _promoted(row, tensors) if row.promotes else tensors
     arrays = [None if t is None else t._a for t in inputs]
-    xp = backend.namespace(x._a)
     try:
-        result = row.forward(xp, *arrays, **attrs)
+        if all(a is None or type(a) is np.ndarray for a in arrays):
+            result = row.forward(np, *arrays, **attrs)
+        else:
+            inputs, result = _compute_on_device(row, inputs, attrs)
     except (RuntimeWarning, FloatingPointError):
         with np.errstate(all="ignore"):
-            result = row.forward(xp, *arrays, **attrs)
+            result = row.forward(np, *arrays, **attrs)
     except Exception as error:
         raise explain(row, tensors, attrs, error) from None
     a = x._a
@@ -111,6 +117,16 @@ def _compute(row: Row, name: str, x: Any, tensors: list[Any], attrs: dict[str, A
             f"Use the out-of-place form, or convert the tensor first."
         )
     return result, inputs
+
+
+def _compute_on_device(row: Row, inputs: list[Any], attrs: dict[str, Any]) -> tuple[list[Any], Any]:
+    """The same for tensors that are not all in host memory: a copy may come from any device, other writes may not."""
+    if row.name == "copy":
+        inputs = [inputs[0], dispatch.move(inputs[1], dispatch.device_of(inputs[0]._a))]
+    ran, _, result = dispatch.on_device(row, inputs, attrs)
+    if ran[0] is not inputs[0]:  # it would have joined the others, and is what is to be written to
+        raise RuntimeError(dispatch.apart(row, inputs))
+    return list(ran), result
 
 
 def _may_write(name: str, x: Any, tensors: Sequence[Any], anywhere: bool) -> None:
@@ -130,7 +146,7 @@ def _may_write(name: str, x: Any, tensors: Sequence[Any], anywhere: bool) -> Non
             continue
         b = other._a
         same = b.shape == a.shape and b.strides == a.strides and backend.of(a).address(a) == backend.of(b).address(b)
-        if not same and np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=-1 if a.ndim < 3 else 10_000):
+        if not same and backend.of(a).overlap(a, b):
             raise RuntimeError(
                 f"{name}(): unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
                 "location. Please clone() the input before performing the operation."
@@ -226,12 +242,13 @@ def resized(x: Any, shape: tuple[int, ...]) -> None:
     root, start = st.root if st.root is not None else where.root(old), layout_of(x).offset
     if (start + prod(shape)) * old.itemsize > root.nbytes:
         root, start = _grown(old, root, start, prod(shape)), 0
-        x._st, x._view, x._off = type(st)(), None, 0
-        if not st.inference:
-            x._st.version = st.version
-        x._st.root = root
+        x._st, x._view, x._off = Storage(), None, 0
+        x._st.version, st = st.version, x._st
+    st.root = root
     strides = tuple([s * old.itemsize for s in layout.contiguous_strides(shape)])
     x._a = where.strided(root, shape, strides, start * old.itemsize, old.dtype)
+    if shape != old.shape:
+        st.bump("resize_", sites.here(2))
 
 
 def _grown(a: Any, root: Any, start: int, count: int) -> Any:

@@ -396,7 +396,7 @@ class Tensor:
         return iter(F.unbind(self, 0))
 
     def __contains__(self, value: Any) -> bool:
-        return bool(np.any(self._a == (value._a if isinstance(value, Tensor) else value)))
+        return bool(pointwise.eq(self, value).any())
 
     def __hash__(self) -> int:
         return id(self)
@@ -429,7 +429,8 @@ class Tensor:
     def __reduce__(self) -> Any:
         if self.grad_fn is not None:
             raise RuntimeError("a computed tensor cannot be pickled with its history; pickle x.detach()")
-        return _rebuild, (type(self), backend.to_host(self._a), self._rg)
+        where = None if type(self._a) is np.ndarray else str(self.device)
+        return _rebuild, (type(self), backend.to_host(self._a), self._rg, where)
 
     __array_priority__ = 1000
 
@@ -453,7 +454,7 @@ class Tensor:
 
     def _zeros(self, shape: tuple[int, ...]) -> Tensor:
         """Zeros of this tensor's type and device; for gradient formulas."""
-        return wrap(backend.namespace(self._a).zeros(shape, self._a.dtype))
+        return wrap(backend.zeros(shape, self._a))
 
     # ------------------------------------------------------------------------------------------------------- shapes
 
@@ -539,8 +540,9 @@ def as_subclass(x: Tensor, cls: Any) -> Any:
     return out
 
 
-def _rebuild(cls: Any, array: np.ndarray, requires_grad: bool) -> Any:
-    out = as_subclass(wrap(array), cls)
+def _rebuild(cls: Any, array: np.ndarray, requires_grad: bool, where: str | None = None) -> Any:
+    """An unpickled tensor, on the device that it was on."""
+    out = as_subclass(creation.finish(array, device=where), cls)
     out._rg = out._live = requires_grad
     return out
 

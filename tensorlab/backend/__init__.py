@@ -14,7 +14,10 @@ import numpy as np
 from tensorlab.backend import host
 from tensorlab.backend.storage import Storage
 
-__all__ = ["Storage", "gpu", "host", "namespace", "of", "to_host", "why_no_gpu"]
+__all__ = ["Storage", "add_into", "copied_like", "gpu", "host", "namespace", "of", "put", "to_host", "why_no_gpu", "zeros"]
+
+#: Whether arrays were put on more than one GPU: then each piece of work has to be told where it belongs.
+several = False
 
 
 def of(array: Any) -> Any:
@@ -34,6 +37,40 @@ def namespace(array: Any) -> Any:
 def to_host(array: Any) -> np.ndarray:
     """The array as a NumPy one: itself on the CPU, a copy from a GPU. A dense order of dimensions is kept."""
     return array if isinstance(array, np.ndarray) else of(array).to_host(array)
+
+
+def put(array: Any, value: Any) -> None:
+    """Write a value or an array of the same device into all of an array."""
+    with of(array).on(array):
+        array[...] = value
+
+
+def add_into(array: Any, more: Any) -> None:
+    """Add an array of the same device to another, in its memory."""
+    with of(array).on(array):
+        array += more
+
+
+def zeros(shape: tuple[int, ...], beside: Any) -> Any:
+    """Zeros of the type of an array, and where that is."""
+    if type(beside) is np.ndarray:
+        return np.zeros(shape, beside.dtype)
+    where = of(beside)
+    with where.on(beside):
+        return where.xp.zeros(shape, beside.dtype)
+
+
+def copied_like(values: Any, model: Any) -> Any:
+    """A copy of values that lies like another array of the same shape and device."""
+    if type(model) is np.ndarray:
+        fresh = np.empty_like(model)
+        fresh[...] = values
+        return fresh
+    where = of(model)
+    with where.on(model):
+        fresh = where.xp.empty_like(model)
+        fresh[...] = values
+    return fresh
 
 
 def why_no_gpu() -> str | None:
@@ -57,5 +94,6 @@ def gpu(where: Any = "cuda") -> ModuleType:
 
     index = getattr(where, "index", None)
     if index is not None and index >= cuda.count():
-        raise RuntimeError(f"device '{where}' was asked for (invalid device ordinal), but the GPUs here are cuda:0 to cuda:{cuda.count() - 1}")
+        last = cuda.count() - 1
+        raise RuntimeError(f"device '{where}' was asked for (invalid device ordinal), but the GPUs here are cuda:0 to cuda:{last}")
     return cuda

@@ -6,13 +6,16 @@ CuPy computes on the *current* GPU, a tensor library on the one its tensors are 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import cupy as xp
 import numpy as np
 
-from tensorlab.backend.host import memory_order
+from tensorlab import backend
+from tensorlab.backend.host import common_order, memory_order
+
+_used: set[int] = set()
 
 
 def root(array: Any) -> Any:
@@ -41,7 +44,9 @@ def to_host(array: Any) -> np.ndarray:
 
 def from_host(array: np.ndarray, index: int | None) -> Any:
     """A copy on a GPU, in the same dense order of dimensions."""
-    with xp.cuda.Device(index):
+    with xp.cuda.Device(index) as device:
+        _used.add(device.id)
+        backend.several = len(_used) > 1
         if array.flags.c_contiguous:
             return xp.array(array, order="C")
         order = memory_order(array)
@@ -62,18 +67,33 @@ def on(array: Any) -> Any:
     return array.device
 
 
-def constant(value: Any, dtype: Any) -> Any:
-    """A number as a 0-dim array on the current GPU; what was asked for once is kept."""
-    key = (xp.cuda.get_device_id(), dtype, value)
+def constant(value: np.ndarray, index: int | None) -> Any:
+    """A 0-dim array as one on a GPU, made once for every value; nobody may write into it."""
+    key = (index, value.dtype, value.tobytes())
     known = _constants.get(key)
     if known is None:
         if len(_constants) >= 4096:
             _constants.clear()
-        known = _constants[key] = xp.asarray(value, dtype)
+        known = _constants[key] = from_host(value, index)
     return known
 
 
 _constants: dict[Any, Any] = {}
+
+
+def elementwise(forward: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+    """Run an elementwise forward so that its result has the order of dimensions that NumPy would give it.
+
+    CuPy lays every result out row by row. Where the operands lie otherwise they are turned, so that they lie row by row as well,
+    and the result is turned back.
+    """
+    given = [a for a in arrays if a is not None]
+    if all(a.flags.c_contiguous for a in given):
+        return forward(xp, *arrays)
+    ndim = max(a.ndim for a in given)
+    order = common_order(given, ndim)
+    found = forward(xp, *[None if a is None else a.reshape((1,) * (ndim - a.ndim) + a.shape).transpose(order) for a in arrays])
+    return in_order(found, _inverse(order))
 
 
 def address(array: Any) -> int:

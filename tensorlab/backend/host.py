@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -20,6 +20,28 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"tensorlab(\.
 def memory_order(array: Any) -> list[int]:
     """Dimensions from the outermost to the innermost in memory."""
     return sorted(range(array.ndim), key=lambda d: (-array.strides[d], d))
+
+
+def common_order(arrays: Sequence[Any], ndim: int) -> list[int]:
+    """Dimensions from the outermost to the innermost in the result of an elementwise function of several arrays.
+
+    NumPy's rule: longer strides lie further out, whichever operand says so; where operands disagree, row-major order wins.
+    """
+    strides = []
+    for a in arrays:
+        own = [0 if n == 1 else abs(s) for s, n in zip(a.strides, a.shape, strict=True)]
+        strides.append([0] * (ndim - a.ndim) + own)
+    order: list[int] = []
+    for d in reversed(range(ndim)):
+        at = 0
+        for place, inner in enumerate(order):
+            said = [s[d] < s[inner] for s in strides if s[d] and s[inner]]
+            if said and not all(said):
+                break
+            if said:
+                at = place + 1
+        order.insert(at, d)
+    return order
 
 
 def root(array: np.ndarray) -> np.ndarray:
@@ -51,6 +73,11 @@ def to_host(array: np.ndarray) -> np.ndarray:
 def on(array: np.ndarray) -> Any:
     """A context in which computing with ``array`` is possible: anywhere."""
     return nullcontext()
+
+
+def elementwise(forward: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+    """Run an elementwise forward."""
+    return forward(np, *arrays)
 
 
 def address(array: np.ndarray) -> int:

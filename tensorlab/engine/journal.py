@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorlab import backend
+
 Cell = list[Any]
 
 
@@ -49,14 +51,14 @@ class Leaf:
         self.leaf, self.gradient = leaf, gradient
         if gradient is not None:
             storage = gradient._st
-            self.values = gradient._a.copy()
-            self.version = 0 if storage is None or storage.inference else storage.version
+            self.values = backend.copied_like(gradient._a, gradient._a)
+            self.version = 0 if storage is None else storage.version
             self.writes = () if storage is None else storage.writes
 
     def restore(self) -> None:
         gradient = self.gradient
         self.leaf._grad = gradient
         if gradient is not None:
-            gradient._a[...] = self.values
-            if gradient._st is not None and not gradient._st.inference:
+            backend.put(gradient._a, self.values)
+            if gradient._st is not None:
                 gradient._st.version, gradient._st.writes = self.version, self.writes

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab import backend
 from tensorlab.backend.storage import Storage
 from tensorlab.engine import sites
 from tensorlab.engine.hooks import NodeHooks, RemovableHandle, hook_table, register
@@ -229,7 +230,10 @@ class Node:
         if not graph and self.flow is not None:
             a = g._a
             if a.dtype is _F32 or a.dtype is _F64:
-                return [None if r is None else Bound.wrap(r) for r in self.flow(a)]
+                if type(a) is np.ndarray:
+                    return [None if r is None else Bound.wrap(r) for r in self.flow(a)]
+                with backend.of(a).on(a):
+                    return [None if r is None else Bound.wrap(r) for r in self.flow(a)]
         out = []
         conjugate = self.outs[1].kind == "c" and row.holomorphic
         if conjugate:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import taps
+from tensorlab import backend, taps
 from tensorlab.engine import sites
 from tensorlab.engine.journal import Cell, Leaf, Undo, restore
 from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node, facts
@@ -38,7 +38,11 @@ def priority(node: Node) -> int:
 
 def _sum(a: Any, b: Any) -> Any:
     """The sum of two gradients that no graph follows."""
-    return Bound.wrap(a._a + b._a)
+    x, y = a._a, b._a
+    if type(x) is np.ndarray:
+        return Bound.wrap(x + y)
+    with backend.of(x).on(x):
+        return Bound.wrap(x + y)
 
 
 def _joined(node: Node, held: Any, output: int, gradient: Any, add: Callable[[Any, Any], Any]) -> Any:
@@ -108,7 +112,7 @@ class BackwardRun:
         self._inflight: list[Any] | None = None  # a step whose commit, or whose undoing, was interrupted
         self._busy = False
         self._stage = 0  # how far the deposit of a leaf's gradient got: 1 added, 1 + n when n of its hooks were told
-        self._arrays = unseen and not journal and not create_graph and not taps.steps
+        self._arrays = unseen and not journal and not create_graph and not taps.steps and not backend.several
         self._freed = None if self.retain_graph else Freed(sites.here(2))
         edges = self._roots = [Bound.edge(root, i) for i, root in enumerate(roots)]
         self._count(edges)
@@ -457,7 +461,10 @@ class BackwardRun:
                 else:
                     into, more = current._a, held[1] if self._arrays else held[1]._a
                     try:
-                        into += more
+                        if type(into) is np.ndarray:
+                            into += more
+                        else:
+                            backend.add_into(into, more)
                     except (FloatingPointError, RuntimeWarning):  # NumPy was told to raise, which it does once it has added
                         pass
                     except ValueError:  # memory that must not be written to
@@ -581,7 +588,9 @@ def _own_array(cell: Cell, like: Any) -> Any:
 
 def _alone(references: int, array: Any, like: Any) -> bool:
     """Whether an array is held once (plus by the call that counted), owns its memory, and lies like ``like``."""
-    return references <= 2 and array.base is None and array.strides == like.strides
+    if references > 2 or array.base is not None or array.strides != like.strides:
+        return False
+    return type(array) is np.ndarray or backend.of(array).alone(array)
 
 
 def _total(current: Any, more: Any, arrays: bool) -> Any:

@@ -103,11 +103,8 @@ zero = row(
 
 
 def _to_device(xp: Any, a: Any, device: Any, source: Any) -> Any:
-    if device.type == "cpu":
-        return backend.to_host(a)
-    from tensorlab.backend import cuda
-
-    return cuda.from_host(backend.to_host(a), device.index)
+    host = backend.to_host(a)
+    return host if device.type == "cpu" else backend.gpu(device).from_host(host, device.index)
 
 
 to_device = row(
