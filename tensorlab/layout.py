@@ -303,6 +303,8 @@ def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
 
 def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether two indexes may reach the same element (exact for expanded and for sorted, nested layouts)."""
+    if 0 in shape:
+        return False
     reach = 0
     for stride, size in sorted((st, sz) for sz, st in zip(shape, strides, strict=True) if sz > 1):
         if stride <= reach:

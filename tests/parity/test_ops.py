@@ -1,0 +1,238 @@
+"""Operations against PyTorch: values, types, shapes, strides, gradients, on the sample calls of PyTorch's own table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import tensorlab as tl
+from tests.parity import oracle
+
+torch = oracle.torch
+
+#: Results are drawn, or are whatever was in memory.
+NOT_COMPARABLE = {
+    "bernoulli", "empty", "empty_like", "empty_permuted", "empty_strided", "multinomial", "new_empty", "new_empty_strided", "normal",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "uniform", "nn.functional.dropout", "nn.functional.dropout2d",
+    "nn.functional.dropout3d", "nn.functional.alpha_dropout", "nn.functional.feature_alpha_dropout",
+}  # fmt: skip
+
+#: Sample calls that ask for more than is there, or that say something else here; each with its reason.
+LEFT_OUT = {
+    ("as_strided", "partial_views"): "a tensor that came through NumPy no longer knows the storage around it",
+    ("norm", "nuc"): "needs a singular value decomposition",
+    ("where", ""): "PyTorch's table gives the arguments in the order of the method",
+    ("zero_", ""): "PyTorch's table writes into a leaf through a copy",
+}
+DTYPES = [getattr(torch, n) for n in ("float32", "float64", "int64", "uint8", "bool", "float16", "bfloat16", "complex64")]
+
+
+def have() -> list[Any]:
+    """Entries of PyTorch's table whose function is here too."""
+    return [
+        op
+        for op in oracle.table()
+        if not op.name.startswith(("_", "masked.", "sparse", "ops.", "torch.", "jiterator"))
+        and op.name not in NOT_COMPARABLE
+        and (op.name, op.variant_test_name) not in LEFT_OUT
+        and oracle.function(op.name) is not None
+    ]
+
+
+def label(op: Any) -> str:
+    return f"{op.name} {op.variant_test_name}".strip()
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (tl.Tensor, torch.Tensor)):
+        if value.requires_grad:
+            yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from leaves(item)
+    elif isinstance(value, dict):
+        yield from leaves(list(value.values()))
+
+
+def weights(outs: list[Any]) -> list[Any]:
+    return [torch.linspace(0.5, 1.5, y.numel()).reshape(y.shape).to(y.dtype) for y in outs]
+
+
+def gradients_differ(found: Any, expected: Any, ours_in: list[Any], theirs_in: list[Any]) -> list[str]:
+    ours_out, theirs_out = list(leaves(found)), list(leaves(expected))
+    if len(ours_out) != len(theirs_out):
+        return [f"{len(ours_out)} results require grad instead of {len(theirs_out)}"]
+    if not ours_out:
+        return []
+    seeds = weights(theirs_out)
+    theirs = torch.autograd.grad(theirs_out, theirs_in, seeds, allow_unused=True)
+    ours = tl.autograd.grad(ours_out, ours_in, [oracle.ours(seed) for seed in seeds], allow_unused=True)
+    said = []
+    for g, h in zip(ours, theirs, strict=True):
+        if g is None or h is None:
+            missing = oracle.to_numpy(h) if g is None and h is not None else g.numpy() if g is not None else None
+            said += ["a gradient is missing"] if missing is not None and missing.any() else []
+        else:
+            said += [f"gradient: {line}" for line in oracle.differences(g, h)]
+    return said
+
+
+def compare(op: Any, sample: Any, *, strides: bool = False) -> list[str]:
+    """How one sample call differs from PyTorch's."""
+    expected = op(sample.input, *sample.args, **sample.kwargs)
+    args, kwargs = (oracle.ours(sample.input), *oracle.ours(sample.args)), oracle.ours(sample.kwargs)
+    found = oracle.function(op.name)(*args, **kwargs)
+    said = oracle.differences(found, expected, strides=strides)
+    if not said and not strides:
+        theirs_in = list(leaves((sample.input, sample.args, sample.kwargs)))
+        said = gradients_differ(found, expected, list(leaves((args, kwargs))), theirs_in)
+    return said
+
+
+@pytest.mark.parametrize("op", have(), ids=label)
+@pytest.mark.filterwarnings("ignore")
+def test_values_types_shapes_and_gradients_are_those_of_pytorch(op: Any) -> None:
+    wrong: dict[str, str] = {}
+    for dtype in DTYPES:
+        if dtype not in op.supported_dtypes("cpu"):
+            continue
+        differentiable = op.supports_autograd and dtype in (torch.float32, torch.float64)
+        for number, sample in enumerate(oracle.samples(op, dtype, requires_grad=differentiable)):
+            if said := compare(op, sample):
+                wrong[f"{dtype} sample {number}"] = "; ".join(said)
+    assert wrong == {}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_strides_of_results_are_nearly_always_those_of_pytorch() -> None:
+    calls = wrong = 0
+    names = set()
+    for op in have():
+        if torch.float32 in op.supported_dtypes("cpu") and op.name != "nonzero":  # whose empty results differ
+            for sample in oracle.samples(op, torch.float32):
+                calls += 1
+                if any(line.startswith("strides") for line in compare(op, sample, strides=True)):
+                    wrong += 1
+                    names.add(op.name)
+    assert calls > 1500
+    assert wrong / calls < 0.005, sorted(names)
+
+
+# -------------------------------------------------------------------------------------------------------- in-place forms
+
+
+def in_place() -> list[Any]:
+    return [op for op in have() if op.inplace_variant is not None and hasattr(tl.Tensor, op.inplace_variant.__name__)]
+
+
+@pytest.mark.parametrize("op", in_place(), ids=label)
+@pytest.mark.filterwarnings("ignore")
+def test_in_place_forms_write_what_pytorch_writes_and_refuse_what_it_refuses(op: Any) -> None:
+    name = op.inplace_variant.__name__
+    for dtype in (torch.float32, torch.int64, torch.uint8, torch.bool):
+        if dtype not in op.supported_dtypes("cpu"):
+            continue
+        for sample in oracle.samples(op, dtype):
+            theirs = sample.input.clone()
+            ours = oracle.ours(theirs.clone())
+            args, kwargs = oracle.ours(sample.args), oracle.ours(sample.kwargs)
+            try:
+                op.inplace_variant(theirs, *sample.args, **sample.kwargs)
+            except RuntimeError:
+                with pytest.raises(RuntimeError):
+                    getattr(ours, name)(*args, **kwargs)
+                continue
+            assert getattr(ours, name)(*args, **kwargs) is ours
+            assert oracle.differences(ours, theirs, strides=True) == [], (dtype, sample)
+            assert ours._version == theirs._version
+
+
+# ----------------------------------------------------------------------------------------------- types that meet each other
+
+BINARY = [
+    "add", "sub", "rsub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "maximum", "minimum", "eq", "ne", "lt", "le", "gt",
+    "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
+]  # fmt: skip
+INTEGERS = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]
+NUMBERS = [True, 2, -2, 2.5, 300, 1 + 2j, 0, -1, 2**40]
+
+
+def operands(dtype: Any) -> list[Any]:
+    """The same values with a dimension and without."""
+    return [torch.tensor(v).to(dtype) for v in ([3, 1, 2], 3)]
+
+
+def outcome(function: Any, *args: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*args)
+        except Exception as error:
+            return error
+
+
+def differently(name: str, a: Any, b: Any) -> str | None:
+    """How a binary operation differs from PyTorch's, apart from what is different on purpose."""
+    expected, found = outcome(getattr(torch, name), a, b), outcome(getattr(tl, name), oracle.ours(a), oracle.ours(b))
+    if isinstance(expected, Exception) or isinstance(found, Exception):
+        if isinstance(found, type(expected)) or on_purpose(name, a, b, expected):
+            return None
+        return f"{found!r:.80} instead of {expected!r:.80}"
+    if on_purpose(name, a, b, expected):
+        return None
+    return "; ".join(oracle.differences(found, expected)) or None
+
+
+def on_purpose(name: str, a: Any, b: Any, expected: Any) -> bool:
+    number = not isinstance(b, torch.Tensor)
+    if number and name in ("lt", "le", "gt", "ge", "eq", "ne") and a.dtype in INTEGERS:
+        limits = torch.iinfo(a.dtype)
+        if isinstance(b, int) and not limits.min <= b <= limits.max:
+            return True  # compared as numbers, never wrapped
+    if number and name == "pow" and "without overflow" in str(expected) and a.is_floating_point():
+        return True  # infinity, as for all other operations
+    if isinstance(expected, TypeError) and number:
+        return True  # a number may stand where PyTorch insists on a tensor
+    if isinstance(expected, RuntimeError) and any(word in str(expected) for word in ("ComplexHalf", "complex tensors")):
+        return True  # no complex32 here; complex numbers compare as NumPy's do
+    if name in ("lt", "le", "gt", "ge") and isinstance(expected, NotImplementedError):
+        return True
+    return number and b is True and (name in ("sub", "rsub") or (name == "pow" and a.dtype == torch.bool))
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_two_types_meet_as_in_pytorch_with_and_without_dimensions(name: str) -> None:
+    wrong = {}
+    for first in oracle.DTYPES:
+        for second in oracle.DTYPES:
+            for a in operands(first):
+                for b in operands(second):
+                    if said := differently(name, a, b):
+                        wrong[f"{first}{list(a.shape)} {second}{list(b.shape)}"] = said
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_a_python_number_meets_every_type_as_in_pytorch(name: str) -> None:
+    wrong = {}
+    for dtype in oracle.DTYPES:
+        for a in operands(dtype):
+            for number in NUMBERS:
+                if said := differently(name, a, number):
+                    wrong[f"{dtype}{list(a.shape)} {number}"] = said
+    assert wrong == {}
+
+
+def test_promote_types_can_cast_and_result_type_are_pytorchs() -> None:
+    for a, ours_a in oracle.DTYPES.items():
+        for b, ours_b in oracle.DTYPES.items():
+            if torch.promote_types(a, b) in oracle.DTYPES:
+                assert tl.promote_types(ours_a, ours_b) is oracle.DTYPES[torch.promote_types(a, b)], (a, b)
+            assert tl.can_cast(ours_a, ours_b) == torch.can_cast(a, b), (a, b)
+            for x in operands(a):
+                for y in operands(b):
+                    theirs = torch.result_type(x, y)
+                    assert tl.result_type(oracle.ours(x), oracle.ours(y)).name == oracle.NAMES[theirs], (a, b)
