@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, dtypes, modes, taps
-from tensorlab.backend.storage import Storage
+from tensorlab.backend.storage import InferenceStorage, Storage
 from tensorlab.device import cpu, device
 from tensorlab.engine import sites
 from tensorlab.engine.node import Edge, Node, Packed, accumulator, counter, node_class
@@ -183,7 +183,8 @@ def tell(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], outs: tuple[Any
     """Mark results of inference mode, and let taps look at the call."""
     if state.inference:
         for out in outs:
-            storage_of(out).inference = True
+            if out._st is None:
+                out._st = InferenceStorage()
     for tap in taps.ops:
         tap(row, inputs, attrs, outs)
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, dispatch, dtypes, layout, taps
-from tensorlab.backend.storage import Storage
 from tensorlab.dispatch import _promoted, _tensors, edge_of, made_here, saved_value, storage_of
 from tensorlab.engine import sites
 from tensorlab.engine.hooks import move_retained
@@ -242,8 +241,10 @@ def resized(x: Any, shape: tuple[int, ...]) -> None:
     root, start = st.root if st.root is not None else where.root(old), layout_of(x).offset
     if (start + prod(shape)) * old.itemsize > root.nbytes:
         root, start = _grown(old, root, start, prod(shape)), 0
-        x._st, x._view, x._off = Storage(), None, 0
-        x._st.version, st = st.version, x._st
+        x._st, x._view, x._off = type(st)(), None, 0
+        if not st.inference:
+            x._st.version = st.version
+        st = x._st
     st.root = root
     strides = tuple([s * old.itemsize for s in layout.contiguous_strides(shape)])
     x._a = where.strided(root, shape, strides, start * old.itemsize, old.dtype)

@@ -21,3 +21,19 @@ class Storage:
         """Count one in-place write. The only place a version moves."""
         self.version += 1
         self.writes = (*self.writes[-15:], (self.version, op, site))
+
+
+class InferenceStorage(Storage):
+    """Shared by a tensor made in inference mode and its views. It has no version, so a graph that would save it finds out."""
+
+    inference = True
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in "
+            "autograd."
+        )
+
+    def bump(self, op: str, site: Any) -> None:
+        """Writes are not counted."""

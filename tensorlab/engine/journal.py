@@ -52,7 +52,7 @@ class Leaf:
         if gradient is not None:
             storage = gradient._st
             self.values = backend.copied_like(gradient._a, gradient._a)
-            self.version = 0 if storage is None else storage.version
+            self.version = 0 if storage is None or storage.inference else storage.version
             self.writes = () if storage is None else storage.writes
 
     def restore(self) -> None:
@@ -60,5 +60,5 @@ class Leaf:
         self.leaf._grad = gradient
         if gradient is not None:
             backend.put(gradient._a, self.values)
-            if gradient._st is not None:
+            if gradient._st is not None and not gradient._st.inference:
                 gradient._st.version, gradient._st.writes = self.version, self.writes
