@@ -106,9 +106,18 @@ def to_array(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
         return number(data, dtype)
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) or hasattr(data, "__array__"):
         return _from_sequence(data, dtype)
-    if hasattr(data, "__iter__") and not isinstance(data, (str, bytes, dict)):
-        raise TypeError(f"a {type(data).__name__} has no order to make a tensor of; pass a list")
-    raise TypeError(f"new(): data must be a number, a sequence, an array or a tensor, got {type(data).__name__}: {data!r:.60}")
+    raise _no_number(data)
+
+
+def _no_number(value: Any) -> Exception:
+    """What to raise for something that no tensor can be made of."""
+    if isinstance(value, (str, bytes)):
+        return TypeError(f"new(): invalid data type '{type(value).__name__}': tensors hold numbers, got {value!r:.60}")
+    hint = "; pass a list" if hasattr(value, "__iter__") else ""
+    return RuntimeError(f"Could not infer dtype of {type(value).__name__}: a tensor is made of numbers, got {value!r:.60}{hint}")
+
+
+_TOO_LARGE = "Overflow when unpacking long long: a number is too large for int64, the widest integer type"
 
 
 def _astype(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
@@ -120,7 +129,7 @@ def _astype(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
 def number(value: Any, dtype: dtypes.dtype | None = None) -> np.ndarray:
     """A Python number as a 0-dim array. Raises ``RuntimeError`` where the type cannot hold it; fractions are cut off.
 
-    Negative numbers wrap around in uint8, as in PyTorch: -1 is 255.
+    Negative numbers wrap around in uint8, as in PyTorch: -1 is 255. Numbers beyond int64 raise ``ValueError``.
     """
     target = dtype or dtypes.scalar_dtype(value)
     if isinstance(value, complex) and not target.is_complex:
@@ -129,6 +138,8 @@ def number(value: Any, dtype: dtypes.dtype | None = None) -> np.ndarray:
         if isinstance(value, float) and not math.isfinite(value):
             raise RuntimeError(f"value {value} cannot be converted to type {target.name} without overflow: it is not finite")
         value = int(value)
+        if not -(2**63) <= value < 2**63:
+            raise ValueError(f"{_TOO_LARGE}: {value}")
         limits = np.iinfo(target.np)
         if not (limits.min or -limits.max) <= value <= limits.max:
             raise RuntimeError(
@@ -144,12 +155,12 @@ def _from_sequence(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
         array = np.asarray(plain)
     except (ValueError, OverflowError) as error:
         if isinstance(error, OverflowError):
-            raise RuntimeError(f"a number in the data is too large for int64: {error}") from None
+            raise ValueError(_TOO_LARGE) from None
         raise ValueError(_ragged(data)) from None
     if array.dtype.kind == "O":
         _explain_objects(plain)
     if array.dtype.kind in "US":
-        raise TypeError("new(): text cannot be made into a tensor; tensors hold numbers")
+        raise ValueError(f"too many dimensions 'str': tensors hold numbers, not text such as {array.reshape(-1)[0]!r:.60}")
     if dtype is not None:
         return _fits(array, dtype)
     if array.size == 0 and array.dtype.kind == "f" and not _has_arrays(data):
@@ -158,7 +169,7 @@ def _from_sequence(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
         target = dtypes.default.float
         return array.astype(target.to_complex().np if array.dtype.kind == "c" else target.np)
     if array.dtype.kind == "u" and not _has_arrays(data):
-        raise RuntimeError("a number in the data is too large for int64, the widest integer type")
+        raise ValueError(_TOO_LARGE)
     return _astype(array, dtypes.of(array.dtype))
 
 
@@ -208,20 +219,28 @@ def _ragged(data: Any) -> str:
 
 
 def _explain_objects(data: Any) -> None:
-    flat = data
-    while isinstance(flat, (list, tuple)):
-        kinds = [item for item in flat if not isinstance(item, (bool, int, float, complex, np.generic))]
-        flat = kinds[0] if kinds else None
-    if flat is None:
-        raise RuntimeError("a number in the data is too large for int64, the widest integer type")
-    raise TypeError(f"new(): invalid data type '{type(flat).__name__}': tensors hold numbers, got {flat!r:.60}")
+    """Raise for the first thing in nested lists that is no number, or for a number that no type holds."""
+    if not isinstance(data, (list, tuple)):
+        raise _no_number(data)
+    for item in data:
+        if not isinstance(item, (bool, int, float, complex, np.generic)):
+            _explain_objects(item)
+    raise ValueError(_TOO_LARGE)
 
 
 # ------------------------------------------------------------------------------------------------------------- sizes
 
 
-def size_of(size: tuple[Any, ...], op: str) -> tuple[int, ...]:
-    """Sizes given one by one, or as one sequence."""
+def size_of(sizes: tuple[Any, ...], op: str, size: Any = None) -> tuple[int, ...]:
+    """Sizes given one by one, as one sequence, or as the keyword ``size``."""
+    if size is not None:
+        sizes = (*sizes, size)
+    if not sizes:
+        raise TypeError(f'{op}() missing 1 required positional arguments: "size"; say () for a tensor without dimensions')
+    return _sizes(sizes, op)
+
+
+def _sizes(size: tuple[Any, ...], op: str) -> tuple[int, ...]:
     if len(size) == 1 and not isinstance(size[0], (int, np.integer)):
         given = size[0]
         if not isinstance(given, (tuple, list)):
@@ -243,7 +262,7 @@ def _typed(dtype: Any) -> Any:
     return (dtypes.default.float if dtype is None else dtypes.as_dtype(dtype)).np
 
 
-def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(*sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of a size.
 
     >>> import tensorlab as tl
@@ -251,7 +270,7 @@ def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
-    return finish(allocate(np.zeros, size_of(size, "zeros"), _typed(dtype)), requires_grad, device)
+    return finish(allocate(np.zeros, size_of(sizes, "zeros", size), _typed(dtype)), requires_grad, device)
 
 
 def allocate(make: Any, size: tuple[int, ...], np_dtype: Any) -> np.ndarray:
@@ -263,14 +282,14 @@ def allocate(make: Any, size: tuple[int, ...], np_dtype: Any) -> np.ndarray:
         raise RuntimeError(f"not enough memory: you tried to allocate {wanted:,} bytes for a tensor of shape {list(size)}") from None
 
 
-def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(*sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of a size."""
-    return finish(allocate(np.ones, size_of(size, "ones"), _typed(dtype)), requires_grad, device)
+    return finish(allocate(np.ones, size_of(sizes, "ones", size), _typed(dtype)), requires_grad, device)
 
 
-def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty(*sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of a size whose elements are whatever was in memory."""
-    return finish(allocate(np.empty, size_of(size, "empty"), _typed(dtype)), requires_grad, device)
+    return finish(allocate(np.empty, size_of(sizes, "empty", size), _typed(dtype)), requires_grad, device)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -313,7 +332,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any 
     return finish(array, requires_grad, device or input.device)
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """``start, start + step, ...`` up to but not including ``end``; int64 when all three are ints.
 
     >>> import tensorlab as tl
@@ -321,7 +340,10 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, dev
     tensor([1, 3, 5])
     """
     if end is None:
-        start, end = 0, start
+        start, end = None, start
+    if end is None:
+        raise TypeError("arange() missing 1 required positional arguments: 'end'")
+    start = 0 if start is None else start
     start, end, step = (v.item() if isinstance(v, dispatch.Tensor) else v for v in (start, end, step))
     if step == 0:
         raise RuntimeError("arange(): step must be nonzero")

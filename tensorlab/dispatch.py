@@ -388,9 +388,13 @@ def recover(row: Row, inputs: Sequence[Any], attrs: dict[str, Any], error: Excep
     if isinstance(error, AttributeError) and not any(isinstance(i, Tensor) for i in inputs):
         first = inputs[0]
         raise TypeError(
-            f"{row.name}(): argument '{row.params[0]}' (position 1) must be Tensor, not {type(first).__name__}"
+            f"{row.name}(): argument 'input' (position 1) must be Tensor, not {type(first).__name__}"
         ) from None
-    return call(row, inputs, **attrs)
+    try:
+        return call(row, inputs, **attrs)
+    except Exception as better:
+        better.__suppress_context__ = True  # what NumPy said first would only confuse
+        raise
 
 
 def device_of(a: Any) -> device:

@@ -102,14 +102,20 @@ def _draw(method: str, size: tuple[int, ...], kind: dtypes.dtype, generator: Gen
     return creation.allocate(lambda n, t: source(n, t), size, np.dtype(wide)).astype(kind.np, copy=False)
 
 
-def rand(*size: Any, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def rand(
+    *sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Uniform numbers in [0, 1)."""
-    return creation.finish(_draw("random", creation.size_of(size, "rand"), _float(dtype, "rand"), generator), requires_grad, device)
+    return creation.finish(_draw("random", creation.size_of(sizes, "rand", size), _float(dtype, "rand"), generator), requires_grad, device)
 
 
-def randn(*size: Any, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def randn(
+    *sizes: Any, size: Any = None, generator: Generator | None = None, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Normal numbers with mean 0 and deviation 1."""
-    found = _draw("standard_normal", creation.size_of(size, "randn"), _float(dtype, "randn"), generator)
+    found = _draw("standard_normal", creation.size_of(sizes, "randn", size), _float(dtype, "randn"), generator)
     return creation.finish(found, requires_grad, device)
 
 
@@ -124,12 +130,15 @@ def randn_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires
 
 
 def randint(
-    low: int, high: Any = None, size: Any = None, *, generator: Generator | None = None, dtype: Any = None, device: Any = None,
+    low: Any = None, high: Any = None, size: Any = None, *, generator: Generator | None = None, dtype: Any = None, device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Integers from ``low`` (0 if left out) up to but not including ``high``."""
     if size is None:
         low, high, size = 0, low, high
+    low = 0 if low is None else low
+    if size is None or high is None:
+        raise TypeError("randint() needs a largest value and a size: randint(high, size) or randint(low, high, size)")
     if not high > low:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)

@@ -254,16 +254,16 @@ class Tensor:
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(f"expected Variable or None (got {type(value).__name__}); a gradient is a Tensor")
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             for what, mine, theirs in (
-                ("size", list(self._a.shape), list(value._a.shape)),
-                ("type", self.dtype, value.dtype),
-                ("device", str(self.device), str(value.device)),
+                ("of size", list(self._a.shape), list(value._a.shape)),
+                ("with dtype", self.dtype.name, value.dtype.name),
+                ("on device", str(self.device), str(value.device)),
             ):
                 if mine != theirs:
-                    raise RuntimeError(f"assigned grad has data of a different {what}: the tensor's is {mine}, the gradient's is {theirs}")
+                    raise RuntimeError(f"attempting to assign a gradient {what} '{theirs}' to a tensor {what} '{mine}'; they must be the same")
         self._grad = value
 
     @grad.deleter

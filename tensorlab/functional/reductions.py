@@ -94,7 +94,7 @@ def _filled(op: str, input: Tensor, dims: tuple[int, ...], *, all_of_them: bool)
     if input._a.size or (not all_of_them and not builtins.any(input._a.shape[d] == 0 for d in dims)):
         return
     if all_of_them:
-        raise RuntimeError(
+        raise (IndexError if op.startswith("arg") else RuntimeError)(
             f"{op}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument; "
             f"shape {list(input._a.shape)} has no element to choose."
         )

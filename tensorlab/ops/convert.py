@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorlab import backend
 from tensorlab.device import device
-from tensorlab.layout import format_order, preserve_format
+from tensorlab.layout import Layout, contiguous_strides, expand, format_order, preserve_format
 from tensorlab.ops.elementwise import same_shape
 from tensorlab.ops.table import NO_ONNX, per_element, row
 
@@ -65,7 +65,7 @@ copy = row(
     "copy",
     "self src",
     forward=lambda xp, a, src: xp.broadcast_to(src, a.shape).astype(a.dtype),
-    infer=same_shape,
+    infer=lambda shapes: expand(Layout(tuple(shapes[1]), contiguous_strides(shapes[1])), shapes[0]).shape,
     grad={"self": lambda g: g * 0, "src": lambda g: g},
     formula="self ← src",
     derivatives={"self": "0", "src": "grad, summed to src's shape"},
