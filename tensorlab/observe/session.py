@@ -102,6 +102,8 @@ class StepSession:
             return response(seq, command, True, None, body)
         except Refused as refusal:
             return response(seq, command, False, str(refusal), None)
+        except KeyboardInterrupt:
+            return response(seq, command, False, f"{command} was interrupted", None)
         except Exception as error:  # a mistake of ours must not leave a view waiting for its answer
             return response(seq, command, False, f"{type(error).__name__}: {error}", None)
 
@@ -284,7 +286,7 @@ class StepSession:
         except Exception as error:
             self.reason, self.why, self.error = "exception", f"{type(error).__name__}: {error}", error
         except BaseException:
-            self.reason = "paused"
+            self._cut_short(touched)
             raise
         if self.run.finished:
             self.reason = "done"
@@ -312,7 +314,15 @@ class StepSession:
                 touched.append(node)
         except RuntimeError as error:
             raise Refused(str(error)) from None
+        except BaseException:
+            self._cut_short(touched)
+            raise
         return self.picture.after(self, touched)
+
+    def _cut_short(self, touched: list[Any]) -> None:
+        """An interrupt came in the middle of a move: views are told how far it got."""
+        self.reason = "paused"
+        self._tell("stopped", wire.to_json(self.picture.after(self, touched)))
 
     def _edited_here(self) -> bool:
         return any(at >= self.run.count for at, _, _ in self.edits)
