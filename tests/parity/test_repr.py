@@ -6,11 +6,10 @@ import time
 
 import numpy as np
 import pytest
+import torch
 
 import tensorlab as tl
 from tensorlab import printing
-
-torch = pytest.importorskip("torch")
 
 MAKERS = {
     "floats": lambda t: t.tensor([[1.5, -2.0], [3.25, 4.0]]),
