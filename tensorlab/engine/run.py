@@ -590,7 +590,7 @@ def _alone(references: int, array: Any, like: Any) -> bool:
     """Whether an array is held once (plus by the call that counted), owns its memory, and lies like ``like``."""
     if references > 2 or array.base is not None or array.strides != like.strides:
         return False
-    return type(array) is np.ndarray or backend.of(array).alone(array)
+    return isinstance(array, (np.ndarray, np.generic)) or backend.of(array).alone(array)
 
 
 def _total(current: Any, more: Any, arrays: bool) -> Any:
