@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import dispatch, dtypes, inplace
+from tensorlab import backend, dispatch, dtypes, inplace
 from tensorlab.creation import number, to_array
 from tensorlab.dispatch import call, wrap
 from tensorlab.functional import shapes
@@ -31,7 +31,8 @@ def setitem(x: Tensor, key: Any, value: Any) -> None:
     """Write ``value``, broadcast, into the part of ``x`` that a subscript names."""
     value = _value(x, value)
     if isinstance(key, dispatch.Tensor) and key._a.dtype.kind == "b" and value._a.ndim == 0 and key._a.shape == x._a.shape:
-        inplace.write(ROWS["masked_fill"], x, key, value, op="masked_fill_")
+        mask = dispatch.move(key, dispatch.device_of(x._a))
+        inplace.write(ROWS["masked_fill"], x, mask, value, op="masked_fill_")
         return
     seen, indices = _basic(x, key)
     if indices is None:
@@ -47,7 +48,7 @@ def _value(x: Tensor, value: Any) -> Tensor:
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return wrap(number(value.item() if isinstance(value, np.generic) else value, dtypes.of(x._a.dtype)))
     if isinstance(value, (list, tuple, np.ndarray)):
-        return wrap(to_array(value, None))
+        return dispatch.move(wrap(to_array(value, None)), dispatch.device_of(x._a))
     raise TypeError(f"can't assign a {type(value).__name__} to a tensor of type {dtypes.of(x._a.dtype)!r}")
 
 
@@ -109,10 +110,10 @@ def _basic(x: Tensor, key: Any) -> tuple[Tensor, Any]:
             out = shapes.select(out, dim, entry)
         elif isinstance(entry, bool):
             out = shapes.unsqueeze(out, dim)
-            arrays.append((dim, np.zeros(1 if entry else 0, np.int64)))
+            arrays.append((dim, _beside(np.zeros(1 if entry else 0, np.int64), out)))
             dim += 1
         else:
-            for part in _index_arrays(entry, out._a.shape, dim):
+            for part in _index_arrays(entry, out, dim):
                 arrays.append((dim, part))
                 dim += 1
     if not arrays:
@@ -157,24 +158,40 @@ def _bounds(entry: slice) -> tuple[Any, Any, Any]:
     return bound(entry.start), bound(entry.stop), bound(entry.step)
 
 
-def _index_arrays(entry: Tensor, shape: tuple[int, ...], dim: int) -> list[np.ndarray]:
-    """Integer arrays for an index tensor or a mask, negative positions counted from the end."""
-    a = dispatch.backend.to_host(entry._a)
+def _beside(array: Any, x: Tensor) -> Any:
+    """An index array where the tensor is. Raises ``RuntimeError`` for one on another GPU, or on a GPU when the tensor is not."""
+    here, there = dispatch.device_of(x._a), dispatch.device_of(array)
+    if here == there:
+        return array
+    if there.type != "cpu":
+        raise RuntimeError(f"indices should be either on cpu or on the same device as the indexed tensor ({here}), but one is on {there}")
+    return backend.gpu(here).from_host(array, here.index)
+
+
+def _index_arrays(entry: Tensor, x: Tensor, dim: int) -> list[Any]:
+    """Integer arrays for an index tensor or a mask, where the indexed tensor is, negative positions counted from the end."""
+    a, shape = _beside(entry._a, x), x._a.shape
+    with backend.of(a).on(a):
+        return _positions(backend.namespace(a), a, shape, dim)
+
+
+def _positions(xp: Any, a: Any, shape: tuple[int, ...], dim: int) -> list[Any]:
     if a.dtype.kind == "b":
         for d, n in enumerate(a.shape):
             if shape[dim + d] != n:
                 raise IndexError(
                     f"The shape of the mask {list(a.shape)} at index {d} does not match the shape of the indexed tensor {list(shape)} at index {dim + d}"
                 )
-        return list(np.nonzero(a))
+        return list(xp.nonzero(a))
     if a.dtype.kind not in "iu":
         raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, not {a.dtype.name}")
     size = shape[dim]
     a = a.astype(np.int64)  # a copy of its own: the node keeps it, whatever happens to the index tensor later
-    if a.size and (a.max() >= size or a.min() < -size):
-        bad = int(a.max()) if a.max() >= size else int(a.min())
-        raise IndexError(f"index {bad} is out of bounds for dimension {dim} with size {size}")
-    a[a < 0] += size
+    low, high = (int(a.min()), int(a.max())) if a.size else (0, -1)
+    if high >= size or low < -size:
+        raise IndexError(f"index {high if high >= size else low} is out of bounds for dimension {dim} with size {size}")
+    if low < 0:
+        a += (a < 0) * np.int64(size)
     return [a]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorlab.backend import host
 from tensorlab.backend.storage import Storage
+from tensorlab.device import device
 
 __all__ = ["Storage", "add_into", "copied_like", "gpu", "host", "namespace", "of", "put", "to_host", "why_no_gpu", "zeros"]
 
@@ -92,7 +93,7 @@ def gpu(where: Any = "cuda") -> ModuleType:
         raise RuntimeError(f"device '{where}' was asked for, but {reason}. Use device='cpu' to go on without a GPU.")
     from tensorlab.backend import cuda
 
-    index = getattr(where, "index", None)
+    index = device(where).index
     if index is not None and index >= cuda.count():
         last = cuda.count() - 1
         raise RuntimeError(f"device '{where}' was asked for (invalid device ordinal), but the GPUs here are cuda:0 to cuda:{last}")

@@ -96,6 +96,26 @@ def elementwise(forward: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     return in_order(found, _inverse(order))
 
 
+#: Types that a GPU adds to in one indivisible step.
+_ATOMIC = {np.dtype(name) for name in ("int32", "uint32", "uint64", "float16", "float32", "float64")}
+
+
+def add_at(array: Any, indices: Any, values: Any) -> None:
+    """``array[indices] += values`` with every repeated index counted, in no particular order."""
+    kind = array.dtype
+    if kind in _ATOMIC:
+        xp.add.at(array, indices, values)
+    elif kind.kind == "c":
+        add_at(array.real, indices, values.real)
+        add_at(array.imag, indices, values.imag)
+    elif kind == np.int64:  # two's complement: the sum has the same bits
+        xp.add.at(array.view(np.uint64), indices, values.astype(kind).view(np.uint64))
+    else:
+        total = xp.zeros(array.shape, np.float32 if kind.kind == "V" else np.int32)
+        xp.add.at(total, indices, values.astype(total.dtype))
+        array += total.astype(kind)
+
+
 def address(array: Any) -> int:
     """Where the first element lies in memory."""
     return array.data.ptr

@@ -80,6 +80,10 @@ def elementwise(forward: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     return forward(np, *arrays)
 
 
+#: ``array[indices] += values`` with every repeated index counted.
+add_at = np.add.at
+
+
 def address(array: np.ndarray) -> int:
     """Where the first element lies in memory."""
     return array.__array_interface__["data"][0]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab import backend
 from tensorlab.ops.table import NO_ONNX, elements, no_cost, row
 
 Shape = tuple[int, ...]
@@ -30,12 +31,12 @@ def _index_backward(xp: Any, g: Any, shape: Shape, indices: Indices) -> Any:
 
 def _add_at(xp: Any, out: Any, indices: Indices, values: Any) -> None:
     """``out[indices] += values`` with every repeated index counted."""
-    if len(indices) == 1 and out.ndim == 1 and out.dtype.kind == "f" and out.dtype.itemsize >= 4:
-        at = xp.where(indices[0] < 0, indices[0] + out.shape[0], indices[0]).reshape(-1)
-        flat = xp.broadcast_to(values, indices[0].shape).reshape(-1)
-        out += xp.bincount(at, weights=flat, minlength=out.shape[0]).astype(out.dtype)
+    if xp is np and len(indices) == 1 and out.ndim == 1 and out.dtype.kind == "f" and out.dtype.itemsize >= 4:
+        at = np.where(indices[0] < 0, indices[0] + out.shape[0], indices[0]).reshape(-1)
+        flat = np.broadcast_to(values, indices[0].shape).reshape(-1)
+        out += np.bincount(at, weights=flat, minlength=out.shape[0]).astype(out.dtype)
         return
-    xp.add.at(out, indices, values)
+    backend.of(out).add_at(out, indices, values)
 
 
 def _index_put(xp: Any, a: Any, values: Any, indices: Indices, accumulate: bool) -> Any:
@@ -47,10 +48,16 @@ def _index_put(xp: Any, a: Any, values: Any, indices: Indices, accumulate: bool)
     return out
 
 
+def _index(xp: Any, a: Any, indices: Indices) -> Any:
+    """``a[indices]``, row by row in memory, as PyTorch gives it; NumPy lays the indexed dimensions outermost."""
+    found = a[indices]
+    return found if found.flags.c_contiguous else xp.ascontiguousarray(found)
+
+
 index = row(
     "index",
     "self",
-    forward=lambda xp, a, indices: a[indices],
+    forward=_index,
     infer=lambda shapes, indices: indexed_shape(tuple(shapes[0]), indices),
     grad={"self": lambda g, self_shape, indices: g._op("index_backward", shape=self_shape, indices=indices)},
     formula="result = self[indices]",
@@ -156,10 +163,10 @@ def _scatter_add(xp: Any, a: Any, at: Any, src: Any, dim: int) -> Any:
     if at.size == 0:
         return out
     if a.ndim == 0:
-        xp.add.at(out.reshape(1), xp.zeros(at.size, np.int64), src.reshape(-1)[: at.size])
+        backend.of(out).add_at(out.reshape(1), xp.zeros(at.size, np.int64), src.reshape(-1)[: at.size])
         return out
     _checked(xp, at, a.shape[dim], "scatter_add", dim)
-    xp.add.at(out, _along(xp, at, dim), src[tuple(slice(0, n) for n in at.shape)])
+    backend.of(out).add_at(out, _along(xp, at, dim), src[tuple(slice(0, n) for n in at.shape)])
     return out
 
 

@@ -32,7 +32,8 @@ def _softmax(xp: Any, a: Any, dim: int) -> Any:
     _floats(a, "softmax")
     if a.ndim == 0:
         return xp.ones_like(a)
-    r = a.astype(wide(a)) if a.dtype.itemsize == 2 else a
+    r = a if a.flags.c_contiguous else xp.ascontiguousarray(a)
+    r = r.astype(wide(a)) if a.dtype.itemsize == 2 else r
     r = r - _largest(xp, r, (dim,))
     xp.exp(r, r)
     r /= xp.add.reduce(r, axis=dim, keepdims=True)
@@ -43,7 +44,8 @@ def _log_softmax(xp: Any, a: Any, dim: int) -> Any:
     _floats(a, "log_softmax")
     if a.ndim == 0:
         return xp.zeros_like(a)
-    r = a.astype(wide(a)) if a.dtype.itemsize == 2 else a
+    r = a if a.flags.c_contiguous else xp.ascontiguousarray(a)
+    r = r.astype(wide(a)) if a.dtype.itemsize == 2 else r
     r = r - _largest(xp, r, (dim,))
     r -= xp.log(xp.add.reduce(xp.exp(r), axis=dim, keepdims=True))
     return r.astype(a.dtype) if a.dtype.itemsize == 2 else r

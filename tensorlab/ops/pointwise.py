@@ -312,7 +312,7 @@ def _sign(xp: Any, a: Any) -> Any:
 
 def _whole(name: str) -> Ufunc:
     """A rounding function, which leaves integers as they are."""
-    return Ufunc(name, discrete=lambda xp, a: a.copy())
+    return Ufunc(name, discrete=lambda xp, a: a.copy(order="K"))
 
 
 _ZEROS: dict[Any, np.ndarray] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tensorlab import layout
+from tensorlab import backend, layout
 from tensorlab.layout import Layout
 from tensorlab.ops.table import NO_ONNX, no_cost, per_element, row
 
@@ -129,7 +129,7 @@ def _add_at(xp: Any, buffer: Any, at: Layout, g: Any) -> None:
     if g.size == 0:
         return
     if layout.overlaps_itself(at.shape, at.strides):
-        xp.add.at(buffer.reshape(-1), _positions(xp, at).reshape(-1), g.reshape(-1))
+        backend.of(buffer).add_at(buffer.reshape(-1), _positions(xp, at).reshape(-1), g.reshape(-1))
     else:
         _strided(xp, buffer, at)[...] += g
 
