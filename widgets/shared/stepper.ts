@@ -67,6 +67,7 @@ class Stepper {
   /** Steps asked for while an answer is awaited: forward positive, back negative. */
   private queued = 0;
   private busy = false;
+  private wishes = 0;
   private stale = false;
 
   constructor(
@@ -332,10 +333,12 @@ class Stepper {
   private async setBreaks(nodes: ReadonlySet<number>, predicates: readonly Predicate[]): Promise<void> {
     if (!this.run || this.run.closed) return;
     const ids = [...nodes].map(node => this.idOf(node));
+    // Only the answer to the latest wish is shown: an earlier one would take a tick away for a moment.
+    const wish = ++this.wishes;
     try {
       const answer = await this.client.request<Breakpoints>('setBreakpoints', { nodes: ids, predicates });
       this.viewer.fail(null);
-      if (this.run) this.setRun(applyBreakpoints(this.run, answer));
+      if (this.run && wish === this.wishes) this.setRun(applyBreakpoints(this.run, answer));
     } catch (error) {
       this.conditions.show(this.run.predicates, this.run.breaks.size);
       this.refused('setBreakpoints', error as Error);

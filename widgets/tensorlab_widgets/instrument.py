@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,22 @@ export default {
 
 def script(name: str) -> Path | str:
     """The bundle of an instrument, or a script that says that it was not built."""
-    file = STATIC / f"{name}.js"
-    return file if file.exists() else _NOT_BUILT
+    return _contents(STATIC / f"{name}.js") or _NOT_BUILT
 
 
 def styles(name: str) -> Path | str:
     """The style sheet of an instrument, if it has one of its own."""
-    file = STATIC / f"{name}.css"
-    return file if file.exists() else ""
+    return _contents(STATIC / f"{name}.css")
+
+
+def _contents(file: Path) -> Path | str:
+    """The text of a bundle, empty if it was not built.
+
+    anywidget never lets go of a widget whose bundle is a file, so it gets the file only where it is to watch it.
+    """
+    if not file.exists():
+        return ""
+    return file if os.environ.get("ANYWIDGET_HMR") == "1" else file.read_text("utf-8")
 
 
 def user_names() -> Names:
