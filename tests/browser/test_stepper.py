@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.browser.instrument import Instrument
-from tests.browser.lab import Notebook
+from tests.browser.lab import READY, Notebook
 
 # A classifier whose backward has thirteen nodes, twice: the second graph is the measure of the first.
 SETUP = """
@@ -176,7 +176,6 @@ def test_a_condition_on_the_gradient_stops_the_run_where_it_is_met(notebook: Not
     view.get("tl-break-above-value").fill("50")
     view.get("tl-break-above").check()
     view.press("Escape")
-    view.page.wait_for_timeout(50)
     view.press("F9")
     view.says("because", "SqrtBackward0")
     agrees(notebook, view, 2)
@@ -323,3 +322,97 @@ def test_a_view_that_is_closed_releases_its_cell_with_all_gradients(notebook: No
     notebook.wait_until_done(2)
     expect(view.root).to_have_count(0)
     assert notebook.ask("trained == train(5)") is True
+
+
+def test_views_of_one_run_move_together_and_two_runs_of_one_graph_do_not(notebook: Notebook) -> None:
+    again = opened(notebook, "one = torch.show.stepper(loss)\none", "two = torch.show.stepper(loss)\ntwo", "one")
+    one, two = stepper(notebook, 1), stepper(notebook, 2)
+    one.press("F10", "F10", "F10")
+    two.get("tl-next").click()
+    again.is_at(3)
+    two.is_at(1)
+    assert one.states() == again.states() == notebook.ask("standing(one.session.run)")
+    assert two.states() == notebook.ask("standing(two.session.run)")
+    again.find("model.1")
+    again.press("b")
+    expect(one.root.get_by_role("treeitem", name="model.1")).to_contain_text("breakpoint")
+    assert notebook.ask("[len(one.session.nodes), len(two.session.nodes)]") == [1, 0]
+    # The cell is run again while its stepper is open: a new run takes the place of the old one, whose other view says so.
+    notebook.run(1)
+    fresh = stepper(notebook, 1)
+    fresh.is_at(0)
+    again.says("Closed", "its cell was run again")
+    expect(again.status).to_have_text("closed")
+    again.press("F10", "F9")
+    expect(again.get("tl-next")).to_have_attribute("aria-disabled", "true")
+    # The names go, the runs stay: a session owns its graph.
+    notebook.run_code("del loss, model; gc.collect();")
+    fresh.press("F9")
+    two.press("F9")
+    for view in (fresh, two):
+        view.is_at(13)
+        view.says("Finished")
+
+
+WATCH = """
+kept = [weakref.ref(thing) for thing in (
+    view, view.session, loss.grad_fn, next(model.parameters()))]
+comm = view.comm.comm_id
+"""
+HAS_COMM = "id => window.notebookPanel.sessionContext.session.kernel.hasComm(id)"
+ALIVE = "[type(ref()).__name__ for ref in kept if ref() is not None]"
+
+
+def test_a_closed_stepper_leaves_nothing_alive(notebook: Notebook) -> None:
+    view = opened(notebook, "view = torch.show.stepper(loss)\ndisplay(view)")
+    view.press("F10", "F10")
+    view.is_at(2)
+    notebook.tell(WATCH)
+    element = view.root.element_handle()
+    notebook.run_code("view.close()")
+    expect(view.root).to_have_count(0)
+    painted = element.get_attribute("data-painted")
+    notebook.theme("dark")
+    notebook.page.set_viewport_size({"width": 1100, "height": 800})
+    notebook.run_code("del loss, model; gc.collect();")
+    assert notebook.ask(ALIVE) == ["Stepper", "StepSession"]  # while a name of it is left: no graph, no values
+    notebook.run_code("del view; gc.collect();")
+    assert notebook.ask(ALIVE) == []
+    assert notebook.ask("comm in __import__('comm').get_comm_manager().comms") is False
+    assert notebook.page.evaluate(HAS_COMM, notebook.ask("comm")) is False
+    assert element.get_attribute("data-painted") == painted
+    notebook.theme("light")
+
+
+def test_after_a_restart_of_the_kernel_the_view_says_that_it_is_closed(notebook: Notebook) -> None:
+    view = opened(notebook)
+    view.press("F10", "F10")
+    view.is_at(2)
+    notebook.page.evaluate("() => window.notebookPanel.sessionContext.session.kernel.restart()")
+    notebook.page.wait_for_function(READY)
+    expect(view.status).to_have_text("closed")
+    view.says("Closed", "kernel")
+    expect(view.get("tl-next")).to_have_attribute("aria-disabled", "true")
+    view.press("F10", "ArrowUp")
+    assert view.states()  # the picture stays
+    notebook.run(0)
+    notebook.run(1)
+    stepper(notebook, 1).press("F10")
+    stepper(notebook, 1).is_at(1)
+
+
+def test_an_interrupt_in_the_middle_of_a_step_leaves_a_run_that_can_go_on(notebook: Notebook) -> None:
+    slow = "import time\nhandle = list(model.parameters())[2].register_hook(lambda grad: time.sleep(100))"
+    view = opened(notebook, slow, STEPPER)
+    cell = notebook.cells.count()
+    notebook.run_code("view.next(12)", wait=False)
+    notebook.page.wait_for_timeout(300)
+    notebook.interrupt()
+    notebook.wait_until_done(cell)
+    expect(notebook.output(cell)).to_contain_text("KeyboardInterrupt")
+    view.says("interrupted")
+    agrees(notebook, view, notebook.ask("view.session.run.count"))
+    notebook.run_code("handle.remove()")
+    view.press("F9")
+    agrees(notebook, view, 13)
+    assert notebook.ask("same()") == NAMES
