@@ -94,7 +94,9 @@ def test_one_element_of_any_shape_needs_none():
 
 def test_a_seed_of_another_shape_names_both_shapes_and_which_output():
     a, b = leaf(1.0), leaf(1.0, 2.0)
-    with pytest.raises(RuntimeError, match=r"Mismatch in shape: grad_output\[1\] has a shape of \[3\] and output\[1\].*\[2\]"):
+    with pytest.raises(
+        RuntimeError, match=r"Mismatch in shape: grad_output\[1\] has a shape of \[3\] and output\[1\].*\[2\]"
+    ):
         tl.autograd.backward([a.sum(), b * 2], [None, tl.ones(3)])
 
 
@@ -260,11 +262,11 @@ def test_a_use_of_grad_in_another_graph_notices_that_backward_wrote_to_it():
 
 def test_assigning_grad_checks_shape_type_and_kind():
     x = leaf(1.0, 2.0)
-    with pytest.raises(RuntimeError, match=r"different size: the tensor's is \[2\], the gradient's is \[3\]"):
+    with pytest.raises(RuntimeError, match=r"gradient of size '\[3\]' to a tensor of size '\[2\]'"):
         x.grad = tl.ones(3)
-    with pytest.raises(RuntimeError, match="different type"):
+    with pytest.raises(RuntimeError, match="gradient .*float64.* to a tensor .*float32"):
         x.grad = tl.ones(2, dtype=tl.float64)
-    with pytest.raises(TypeError, match="expected Variable or None"):
+    with pytest.raises(TypeError, match="expected to be a Tensor or None but got grad of type int"):
         x.grad = 3
     with pytest.raises(RuntimeError, match="can't assign Variable as its own grad"):
         x.grad = x

@@ -176,7 +176,9 @@ def test_a_deep_graph_that_is_alive_at_the_end_of_the_interpreter_ends_it_quietl
             raise SystemExit(0)
         """
     )
-    ended = subprocess.run(["bash", "-c", 'ulimit -s 1024; exec "$0" -c "$1"', sys.executable, program], capture_output=True, text=True)
+    ended = subprocess.run(
+        ["bash", "-c", 'ulimit -s 1024; exec "$0" -c "$1"', sys.executable, program], capture_output=True, text=True
+    )
     assert ended.returncode == 0, ended.stderr
     assert not ended.stderr
 
