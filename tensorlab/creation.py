@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import dispatch, dtypes
+from tensorlab import backend, dispatch, dtypes
 from tensorlab.backend.storage import InferenceStorage
 from tensorlab.device import device as device_class
 from tensorlab.dispatch import wrap
@@ -17,29 +17,16 @@ from tensorlab.modes import state
 Tensor = Any
 
 
-def finish(array: np.ndarray, requires_grad: bool = False, device: Any = None) -> Tensor:
-    """A new tensor over an array, on a device, as a leaf."""
-    if device is not None and (where := device_class(device)).type != "cpu":
-        array = _to_gpu(array, where)
+def finish(array: Any, requires_grad: bool = False, device: Any = None) -> Tensor:
+    """A new tensor over an array, on a device, as a leaf. An array that is on a GPU stays there."""
+    if device is not None and type(array) is np.ndarray and (where := device_class(device)).type != "cpu":
+        array = backend.gpu(where).from_host(array, where.index)
     out = wrap(array)
     if state.inference:
         out._st = InferenceStorage()
     if requires_grad:
         out.requires_grad_(True)
     return out
-
-
-def _to_gpu(array: np.ndarray, where: device_class) -> Any:
-    try:
-        from tensorlab.backend import cuda
-    except ImportError as error:
-        raise RuntimeError(
-            f"device '{where}' needs CuPy, which cannot be imported ({error}). Install an extra, such as pip install "
-            '"jupyter-tensorlab[cuda12]", or use device="cpu".'
-        ) from None
-    if not cuda.is_available():
-        raise RuntimeError(f"device '{where}' was asked for, but no CUDA GPU was found; use device=\"cpu\"")
-    return cuda.from_host(array, where.index)
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
@@ -270,7 +257,7 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, 
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
-    return finish(allocate(np.zeros, size_of(sizes, "zeros", size), _typed(dtype)), requires_grad, device)
+    return finish(_fresh("zeros", size_of(sizes, "zeros", size), _typed(dtype), device), requires_grad)
 
 
 def allocate(make: Any, size: tuple[int, ...], np_dtype: Any) -> np.ndarray:
@@ -284,52 +271,64 @@ def allocate(make: Any, size: tuple[int, ...], np_dtype: Any) -> np.ndarray:
 
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of a size."""
-    return finish(allocate(np.ones, size_of(sizes, "ones", size), _typed(dtype)), requires_grad, device)
+    return finish(_fresh("ones", size_of(sizes, "ones", size), _typed(dtype), device), requires_grad)
 
 
 def empty(*sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of a size whose elements are whatever was in memory."""
-    return finish(allocate(np.empty, size_of(sizes, "empty", size), _typed(dtype)), requires_grad, device)
+    return finish(_fresh("empty", size_of(sizes, "empty", size), _typed(dtype), device), requires_grad)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """One value everywhere; its type is the value's unless ``dtype`` is given."""
     value = fill_value.item() if isinstance(fill_value, dispatch.Tensor) else fill_value
     kind = dtypes.scalar_dtype(value) if dtype is None else dtypes.as_dtype(dtype)
-    array = allocate(np.empty, size_of((size,), "full"), kind.np)
-    array[...] = number(value, kind)
-    return finish(array, requires_grad, device)
+    array = _fresh("empty", size_of((size,), "full"), kind.np, device)
+    backend.put(array, number(value, kind)[()])
+    return finish(array, requires_grad)
 
 
-def _like(input: Tensor, dtype: Any) -> np.ndarray:
-    kind = input._a.dtype if dtype is None else dtypes.as_dtype(dtype).np
-    return np.empty_like(dispatch.backend.to_host(input._a), kind, order="K", subok=False)
+def _fresh(make: str, size: Sequence[int], np_dtype: Any, device: Any) -> Any:
+    """A new array, made where it is to be: ``make`` is ``zeros``, ``ones`` or ``empty``."""
+    if device is None or (where := device_class(device)).type == "cpu":
+        return allocate(getattr(np, make), tuple(size), np_dtype)
+    cuda = backend.gpu(where)
+    with cuda.use(where.index):
+        return allocate(getattr(cuda.xp, make), tuple(size), np_dtype)
+
+
+def _like(input: Tensor, dtype: Any, device: Any) -> Any:
+    """An array with the shape and the order of dimensions of ``input``."""
+    a, kind = input._a, input._a.dtype if dtype is None else dtypes.as_dtype(dtype).np
+    order = backend.host.memory_order(a)
+    fresh = _fresh("empty", [a.shape[d] for d in order], kind, input.device if device is None else device)
+    return backend.of(fresh).in_order(fresh, backend.host.inverse(order))
 
 
 def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
     """A tensor like ``input`` whose elements are whatever was in memory."""
-    return finish(_like(input, dtype), requires_grad, device or input.device)
+    return finish(_like(input, dtype, device), requires_grad)
 
 
 def zeros_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
     """Zeros with the shape, type and device of ``input``."""
-    array = _like(input, dtype)
-    array[...] = 0
-    return finish(array, requires_grad, device or input.device)
+    array = _like(input, dtype, device)
+    backend.put(array, 0)
+    return finish(array, requires_grad)
 
 
 def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
     """Ones with the shape, type and device of ``input``."""
-    array = _like(input, dtype)
-    array[...] = 1
-    return finish(array, requires_grad, device or input.device)
+    array = _like(input, dtype, device)
+    backend.put(array, 1)
+    return finish(array, requires_grad)
 
 
 def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """One value everywhere, with the shape, type and device of ``input``."""
-    array = _like(input, dtype)
-    array[...] = number(fill_value, dtypes.of(array.dtype))
-    return finish(array, requires_grad, device or input.device)
+    array = _like(input, dtype, device)
+    backend.put(array, number(fill_value, dtypes.of(array.dtype))[()])
+    return finish(array, requires_grad)
 
 
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

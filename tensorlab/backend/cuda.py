@@ -13,7 +13,7 @@ import cupy as xp
 import numpy as np
 
 from tensorlab import backend
-from tensorlab.backend.host import common_order, memory_order
+from tensorlab.backend.host import common_order, inverse, memory_order
 
 _used: set[int] = set()
 
@@ -39,18 +39,18 @@ def to_host(array: Any) -> np.ndarray:
     if array.flags.c_contiguous:
         return xp.asnumpy(array)
     order = memory_order(array)
-    return xp.asnumpy(array.transpose(order)).transpose(_inverse(order))
+    return xp.asnumpy(array.transpose(order)).transpose(inverse(order))
 
 
 def from_host(array: np.ndarray, index: int | None) -> Any:
     """A copy on a GPU, in the same dense order of dimensions."""
-    with xp.cuda.Device(index) as device:
+    with use(index) as device:
         _used.add(device.id)
         backend.several = len(_used) > 1
         if array.flags.c_contiguous:
             return xp.array(array, order="C")
         order = memory_order(array)
-        return in_order(xp.array(array.transpose(order), order="C"), _inverse(order))
+        return in_order(xp.array(array.transpose(order), order="C"), inverse(order))
 
 
 def in_order(array: Any, order: Sequence[int]) -> Any:
@@ -58,8 +58,9 @@ def in_order(array: Any, order: Sequence[int]) -> Any:
     return strided(array, [array.shape[d] for d in order], [array.strides[d] for d in order], 0, array.dtype)
 
 
-def _inverse(order: Sequence[int]) -> list[int]:
-    return sorted(range(len(order)), key=order.__getitem__)
+def use(index: int | None) -> Any:
+    """A context in which a GPU is the current one; ``None`` leaves it as it is."""
+    return xp.cuda.Device(index)
 
 
 def on(array: Any) -> Any:
@@ -93,7 +94,7 @@ def elementwise(forward: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     ndim = max(a.ndim for a in given)
     order = common_order(given, ndim)
     found = forward(xp, *[None if a is None else a.reshape((1,) * (ndim - a.ndim) + a.shape).transpose(order) for a in arrays])
-    return in_order(found, _inverse(order))
+    return in_order(found, inverse(order))
 
 
 #: Types that a GPU adds to in one indivisible step.

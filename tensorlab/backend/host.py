@@ -22,6 +22,11 @@ def memory_order(array: Any) -> list[int]:
     return sorted(range(array.ndim), key=lambda d: (-array.strides[d], d))
 
 
+def inverse(order: Sequence[int]) -> list[int]:
+    """The order of dimensions that undoes another."""
+    return sorted(range(len(order)), key=order.__getitem__)
+
+
 def common_order(arrays: Sequence[Any], ndim: int) -> list[int]:
     """Dimensions from the outermost to the innermost in the result of an elementwise function of several arrays.
 
@@ -73,6 +78,11 @@ def to_host(array: np.ndarray) -> np.ndarray:
 def on(array: np.ndarray) -> Any:
     """A context in which computing with ``array`` is possible: anywhere."""
     return nullcontext()
+
+
+def in_order(array: np.ndarray, order: Sequence[int]) -> np.ndarray:
+    """Dimensions in another order, as an array that owns its memory: for one that nobody else has seen."""
+    return array if list(order) == list(range(array.ndim)) else array.transpose(order)
 
 
 def elementwise(forward: Callable[..., Any], arrays: Sequence[Any]) -> Any:

@@ -224,7 +224,7 @@ index_select = row(
     infer=lambda shapes, dim: (*shapes[0][:dim], elements(shapes[1]), *shapes[0][dim + 1 :]) if shapes[0] else (),
     grad={
         "self": lambda g, index, self_shape, dim: g._op(
-            "index_backward", shape=self_shape, indices=(slice(None),) * dim + (index._a.reshape(-1),)
+            "index_backward", shape=self_shape, indices=(slice(None),) * dim + (index.reshape(-1)._a,)
         )
         if self_shape
         else g
