@@ -8,7 +8,7 @@ from typing import Literal
 
 from playwright.sync_api import Locator, Page, expect
 
-Corner = Literal["middle", "border", "fold"]
+Corner = Literal["middle", "border"]
 
 ROWS = """rows => rows.map(row => ({
   id: row.dataset.nodeId ?? '', state: row.dataset.state ?? '', text: row.textContent, open: row.ariaExpanded,
@@ -100,19 +100,26 @@ class Instrument:
             "([root, before]) => Number(root.dataset.painted) > before", arg=[self.root.element_handle(), before]
         )
 
+    def at(self) -> tuple[int, int, int, int]:
+        """Where the opened node stands in the picture: left, top, width, height."""
+        x, y, width, height = map(int, (self.canvas.get_attribute("data-at") or "").split())
+        return x, y, width, height
+
+    def on_page(self, x: float, y: float) -> tuple[float, float]:
+        """A place of the picture as a place of the page."""
+        box = self.canvas.bounding_box()
+        assert box is not None
+        return box["x"] + x, box["y"] + y
+
     def place(self, text: str, corner: Corner = "middle") -> tuple[float, float]:
         """Where a node stands on the page; nothing is open afterwards."""
         with self.repainted():
             self.find(text)
-        at = self.canvas.get_attribute("data-at") or ""
-        assert at, f"{text} is not in the picture"
-        x, y, width, height = map(float, at.split())
-        box = self.canvas.bounding_box()
-        assert box is not None
+        x, y, width, height = self.at()
         self.press("Escape")
-        across, down = {"middle": (width / 2, height / 2), "border": (1, 1), "fold": (13, 13)}[corner]
-        return box["x"] + x + across, box["y"] + y + down
+        across, down = {"middle": (width / 2, height / 2), "border": (1, 1)}[corner]
+        return self.on_page(x + across, y + down)
 
     def click(self, text: str, corner: Corner = "middle") -> None:
-        """Clicks a node in the picture: in its middle, on the border where breakpoints stand, or on its fold mark."""
+        """Clicks a node in the picture: in its middle, or on the border where breakpoints stand."""
         self.page.mouse.click(*self.place(text, corner))
