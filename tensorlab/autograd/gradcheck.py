@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import autograd, dtypes
+from tensorlab import dtypes
+from tensorlab.autograd.passes import grad
 from tensorlab.dispatch import wrap
 from tensorlab.tensor import Tensor
 from tensorlab.viewing import strides_of
@@ -97,7 +98,7 @@ def gradgradcheck(
     def gradient(*both: Any) -> tuple[Tensor, ...]:
         values, weighing = both[: len(both) - count], both[len(both) - count :]
         wanted = [x for x in values if isinstance(x, Tensor) and x.requires_grad]
-        found = autograd.grad(_differentiable(func(*values)), wanted, weighing, create_graph=True, allow_unused=True)
+        found = grad(_differentiable(func(*values)), wanted, weighing, create_graph=True, allow_unused=True)
         return tuple([g for g in found if g is not None])
 
     return gradcheck(
@@ -212,7 +213,7 @@ def _gradients(y: Tensor, inputs: Sequence[Tensor], weights: np.ndarray, types: 
     """The gradients of one output for every input, a row for each weighing of its parts."""
     rows: list[list[np.ndarray]] = []
     for weight in weights:
-        found = autograd.grad((y,), inputs, (wrap(_like(weight, y)),), retain_graph=True, allow_unused=True)
+        found = grad((y,), inputs, (wrap(_like(weight, y)),), retain_graph=True, allow_unused=True)
         for i, (g, x) in enumerate(zip(found, inputs, strict=True)):
             if g is not None and g.shape != x.shape:
                 raise GradcheckError(f"Analytical gradient has incorrect size: {list(g.shape)} for input {i} of shape {list(x.shape)}")

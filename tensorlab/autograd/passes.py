@@ -1,0 +1,97 @@
+"""The two calls that start a backward pass: ``backward`` fills ``.grad``, ``grad`` returns gradients."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from tensorlab import creation
+from tensorlab.engine.run import BackwardRun
+from tensorlab.engine.run import backward as run_backward
+from tensorlab.tensor import Tensor
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Compute gradients of ``tensors`` and add them to ``.grad`` of the leaves, or only of ``inputs``.
+
+    ``grad_tensors`` weighs each tensor's elements; ``None`` for a tensor of one element. Raises ``RuntimeError`` where there is no
+    graph, a shape does not fit, or saved values are gone or were overwritten.
+    """
+    roots = _tuple(tensors)
+    seeds = _tuple(grad_tensors) if grad_tensors is not None else (None,) * len(roots)
+    if len(seeds) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(seeds)} gradients")
+    wanted = None if inputs is None else _tuple(inputs)
+    if wanted is not None and not wanted:
+        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+    if create_graph:
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a "
+            "memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure "
+            "to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
+            stacklevel=3,
+        )
+    run_backward(roots, seeds, retain_graph, create_graph, wanted)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """Gradients of ``outputs`` for ``inputs``, as a tuple; no ``.grad`` is touched.
+
+    An input that the outputs do not depend on raises ``RuntimeError``, unless ``allow_unused`` (it gets ``None``) or
+    ``materialize_grads`` (it gets zeros).
+
+    >>> import tensorlab as tl
+    >>> x = tl.tensor(3.0, requires_grad=True)
+    >>> tl.autograd.grad(x * x, x)
+    (tensor(6.),)
+    """
+    roots, wanted = _tuple(outputs), _tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    seeds = _tuple(grad_outputs) if grad_outputs is not None else (None,) * len(roots)
+    if len(seeds) != len(roots):
+        raise RuntimeError(f"grad(): got {len(roots)} outputs and {len(seeds)} grad_outputs")
+    if is_grads_batched:
+        raise RuntimeError("grad(): is_grads_batched=True is not supported; call grad() once for each gradient, with retain_graph=True")
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    for i, x in enumerate(wanted):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"grad(): inputs must be Tensors, element {i} is {type(x).__name__}")
+        if not x.requires_grad:
+            raise RuntimeError(
+                f"One of the differentiated Tensors does not require grad: input {i} (shape {list(x.shape)}). Set requires_grad=True before it is used."
+            )
+    run = BackwardRun(roots, seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted, accumulate=False, unseen=True)
+    run.run()
+    found = tuple([run.captured.get(i) for i in range(len(wanted))])
+    missing = [i for i, g in enumerate(found) if g is None]
+    if missing and materialize_grads:
+        return tuple([creation.zeros_like(x) if g is None else g for x, g in zip(wanted, found, strict=True)])
+    if missing and not allow_unused:
+        raise RuntimeError(
+            f"One of the differentiated Tensors appears to not have been used in the graph: input {missing[0]} (shape "
+            f"{list(wanted[missing[0]].shape)}). Set allow_unused=True if this is the desired behavior."
+        )
+    return found

@@ -1,0 +1,113 @@
+"""Imports go down only: no room of the house needs a room above it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+ROOF = 10
+
+#: The rooms of each floor, from the ground up. A package stands for all that is in it.
+FLOORS = (
+    "errors dtypes device layout modes taps",
+    "backend",
+    "ops ir",
+    "engine",
+    "explain dispatch fastpath viewing inplace",
+    "tensor binding creation functional random subscripts methods conversion return_types printing autograd",
+    "serialization nn optim data utils amp",
+    "profiler jit onnx compiler distributed quantization",
+    "observe",
+    "display",
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
+ON_THE_ROOF = {"tensorlab", "tensorlab.show", "tensorlab.extend", "tensorlab.cuda"}
+
+
+def floor_of(module: str) -> int:
+    """The floor of a module, by its import name. Raises ``KeyError`` for a room that the plan does not know."""
+    if module in ON_THE_ROOF or module.split(".")[0] == "tensorlab_widgets":
+        return ROOF
+    return FLOOR_OF[module.split(".")[1]]
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the distribution by its import name."""
+    found = {}
+    for top in (REPOSITORY / "tensorlab", REPOSITORY / "widgets" / "tensorlab_widgets"):
+        for path in sorted(top.rglob("*.py")):
+            parts = path.relative_to(top.parent).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def only_for_types(node: ast.AST) -> bool:
+    """Whether this is ``if TYPE_CHECKING:``."""
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+
+
+def imports_in(tree: ast.AST, within_functions: bool = True) -> Iterator[tuple[str, int]]:
+    """Each of our modules that is imported, and in which line. What is imported for types alone does not count."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            inside = [name for name in names if name in MODULES]
+            yield from ((name, node.lineno) for name in inside)
+            if len(inside) < len(names) and node.module in MODULES:
+                yield node.module, node.lineno
+        elif not only_for_types(node) and (within_functions or not isinstance(node, (ast.FunctionDef, ast.Lambda))):
+            yield from imports_in(node, within_functions)
+
+
+def upward(module: str, source: str) -> list[str]:
+    """The imports of a module that go up, in words."""
+    return [
+        f"{module}:{line} (floor {floor_of(module)}) imports {name} (floor {floor_of(name)})"
+        for name, line in imports_in(ast.parse(source))
+        if floor_of(name) > floor_of(module)
+    ]
+
+
+def test_every_module_has_a_floor() -> None:
+    for module in MODULES:
+        floor_of(module)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_import_goes_up(module: str) -> None:
+    assert upward(module, MODULES[module].read_text(encoding="utf-8")) == []
+
+
+def test_modules_that_load_together_form_no_circle() -> None:
+    needs = {
+        module: {name for name, _ in imports_in(ast.parse(path.read_text(encoding="utf-8")), within_functions=False)}
+        for module, path in MODULES.items()
+    }
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def test_the_walk_sees_an_import_that_goes_up_wherever_it_stands() -> None:
+    assert upward("tensorlab.layout", "from tensorlab.tensor import Tensor") == [
+        "tensorlab.layout:1 (floor 0) imports tensorlab.tensor (floor 5)"
+    ]
+    assert upward("tensorlab.ops.views", "def late():\n    from tensorlab import dispatch") == [
+        "tensorlab.ops.views:2 (floor 2) imports tensorlab.dispatch (floor 4)"
+    ]
+    assert upward("tensorlab.nn", "class Late:\n    import tensorlab.observe.session") == [
+        "tensorlab.nn:2 (floor 6) imports tensorlab.observe.session (floor 8)"
+    ]
+    assert upward("tensorlab.tensor", "from tensorlab import ops, creation, dtypes") == []
+    assert upward("tensorlab.ops", "if TYPE_CHECKING:\n    from tensorlab.tensor import Tensor") == []
