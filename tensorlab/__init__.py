@@ -81,6 +81,8 @@ from tensorlab.functional import cat as cat
 from tensorlab.functional import ceil as ceil
 from tensorlab.functional import chunk as chunk
 from tensorlab.functional import clamp as clamp
+from tensorlab.functional import clamp_max as clamp_max
+from tensorlab.functional import clamp_min as clamp_min
 from tensorlab.functional import clip as clip
 from tensorlab.functional import clone as clone
 from tensorlab.functional import concat as concat
@@ -200,6 +202,11 @@ from tensorlab.functional import unsqueeze as unsqueeze
 from tensorlab.functional import var as var
 from tensorlab.functional import vstack as vstack
 from tensorlab.functional import where as where
+from tensorlab.layout import channels_last as channels_last
+from tensorlab.layout import channels_last_3d as channels_last_3d
+from tensorlab.layout import contiguous_format as contiguous_format
+from tensorlab.layout import memory_format as memory_format
+from tensorlab.layout import preserve_format as preserve_format
 from tensorlab.printing import get_printoptions as get_printoptions
 from tensorlab.printing import printoptions as printoptions
 from tensorlab.printing import set_printoptions as set_printoptions

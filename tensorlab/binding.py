@@ -42,7 +42,9 @@ def _root_edge(x: Any, index: int = 0) -> Any:
         raise TypeError(f"backward needs Tensors, got {type(x).__name__}")
     edge = edge_of(x)
     if edge is None:
-        raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn{_why_no_grad(x)}")
+        raise RuntimeError(
+            f"element {index} of tensors does not require grad and does not have a grad_fn{_why_no_grad(x)}"
+        )
     return edge
 
 
@@ -69,7 +71,8 @@ def _seed(root: Tensor, gradient: Any, index: int = 0) -> Tensor:
             )
         if root._a.dtype.kind == "c":
             raise RuntimeError(
-                f"grad can be implicitly created only for real scalar outputs but got {root.dtype}. Take .abs() or .real first, or say backward(gradient=...)."
+                f"grad can be implicitly created only for real scalar outputs but got {root.dtype}. Take .abs() "
+                f"or .real first, or say backward(gradient=...)."
             )
         if root._a.ndim == 0 and type(root._a) is np.ndarray:
             return wrap(_one(root._a.dtype).copy())
@@ -80,15 +83,20 @@ def _seed(root: Tensor, gradient: Any, index: int = 0) -> Tensor:
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if gradient._a.shape != root._a.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient._a.shape)} and output[{index}] has a shape of {list(root._a.shape)}; "
+            f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient._a.shape)} and "
+            f"output[{index}] has a shape of {list(root._a.shape)}; "
             "they must be the same"
         )
     if type(gradient._a) is not type(root._a) or gradient.device != root.device:
         raise RuntimeError(
-            f"Mismatch in device: grad_output[{index}] is on {gradient.device} and output[{index}] is on {root.device}; move one with .to(other.device)"
+            f"Mismatch in device: grad_output[{index}] is on {gradient.device} and output[{index}] is on "
+            f"{root.device}; move one with .to(other.device)"
         )
     if gradient.is_complex() != root.is_complex():
-        raise RuntimeError(f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{index}] is {gradient.dtype} and output[{index}] is {root.dtype}.")
+        raise RuntimeError(
+            f"For complex Tensors, both grad_output and output are required to have the same "
+            f"dtype. Mismatch in dtype: grad_output[{index}] is {gradient.dtype} and output[{index}] is {root.dtype}."
+        )
     return gradient if gradient._a.dtype == root._a.dtype else gradient.to(root.dtype)
 
 

@@ -67,12 +67,26 @@ def type_(self: Tensor, dtype: Any = None) -> Any:
     return to(self, dtype)
 
 
-_LEGACY = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int", "int16": "Short",
-           "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}  # fmt: skip
+_LEGACY = {
+    "float32": "Float",
+    "float64": "Double",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "int64": "Long",
+    "int32": "Int",
+    "int16": "Short",
+    "int8": "Char",
+    "uint8": "Byte",
+    "bool": "Bool",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the type of another."""
+    if not isinstance(other, dispatch.Tensor):
+        raise TypeError(f"type_as(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     return to(self, other.dtype)
 
 
@@ -115,7 +129,9 @@ CONVERSIONS = {
 # ------------------------------------------------------------------------------------------ new tensors like this one
 
 
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor from data, of this tensor's type and on its device."""
     return creation.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
@@ -124,26 +140,36 @@ def new_zeros(
     self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Zeros of this tensor's type and on its device."""
-    return creation.zeros(*sizes, size=size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    return creation.zeros(
+        *sizes, size=size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+    )
 
 
 def new_ones(
     self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Ones of this tensor's type and on its device."""
-    return creation.ones(*sizes, size=size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    return creation.ones(
+        *sizes, size=size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+    )
 
 
 def new_empty(
     self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """An uninitialised tensor of this tensor's type and on its device."""
-    return creation.empty(*sizes, size=size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    return creation.empty(
+        *sizes, size=size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+    )
 
 
-def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def new_full(
+    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """One value everywhere, of this tensor's type and on its device."""
-    return creation.full(size, fill_value, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    return creation.full(
+        size, fill_value, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+    )
 
 
 METHODS = {

@@ -29,7 +29,9 @@ def finish(array: Any, requires_grad: bool = False, device: Any = None) -> Tenso
     return out
 
 
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """A new tensor holding a copy of ``data``: numbers, nested lists, arrays or tensors.
 
     Without ``dtype``, Python floats become the default type (float32), ints int64, bools bool; arrays keep theirs. Raises
@@ -67,7 +69,10 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     dtypes.of(array.dtype)
     if not array.dtype.isnative:
-        raise TypeError(f"given numpy array has byte order different from the native byte order ({array.dtype}). Conversion between byte orders is not shared; use array.astype(array.dtype.newbyteorder('=')).")
+        raise TypeError(
+            f"given numpy array has byte order different from the native byte order "
+            f"({array.dtype}). Conversion between byte orders is not shared; use array.astype(array.dtype.newbyteorder('='))."
+        )
     if any(s < 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not supported. Make a copy "
@@ -75,14 +80,18 @@ def from_numpy(array: np.ndarray) -> Tensor:
         )
     if any(s < 0 for s in array.strides):  # a dimension of size 1, whose stride means nothing
         array = array.reshape(array.shape)
-        array = np.ndarray(array.shape, array.dtype, np.ascontiguousarray(array)) if any(s < 0 for s in array.strides) else array
+        array = (
+            np.ndarray(array.shape, array.dtype, np.ascontiguousarray(array))
+            if any(s < 0 for s in array.strides)
+            else array
+        )
     return wrap(np.asarray(array) if type(array) is np.ndarray else array.view(np.ndarray))
 
 
 def to_array(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
     """Data as an array of the type PyTorch would choose."""
     if isinstance(data, dispatch.Tensor):
-        array = dispatch.backend.to_host(data._a)
+        array = backend.to_host(data._a)
         return array if dtype is None else _astype(array, dtype)
     if isinstance(data, (np.ndarray, np.generic)):
         array = np.asarray(data)
@@ -101,7 +110,9 @@ def _no_number(value: Any) -> Exception:
     if isinstance(value, (str, bytes)):
         return TypeError(f"new(): invalid data type '{type(value).__name__}': tensors hold numbers, got {value!r:.60}")
     hint = "; pass a list" if hasattr(value, "__iter__") else ""
-    return RuntimeError(f"Could not infer dtype of {type(value).__name__}: a tensor is made of numbers, got {value!r:.60}{hint}")
+    return RuntimeError(
+        f"Could not infer dtype of {type(value).__name__}: a tensor is made of numbers, got {value!r:.60}{hint}"
+    )
 
 
 _TOO_LARGE = "Overflow when unpacking long long: a number is too large for int64, the widest integer type"
@@ -109,7 +120,9 @@ _TOO_LARGE = "Overflow when unpacking long long: a number is too large for int64
 
 def _astype(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
     if array.dtype.kind == "c" and not dtype.is_complex:
-        raise RuntimeError(f"value cannot be converted to type {dtype.name} without dropping its imaginary part; take .real first")
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype.name} without dropping its imaginary part; take .real first"
+        )
     return array if array.dtype == dtype.np else array.astype(dtype.np)
 
 
@@ -120,10 +133,14 @@ def number(value: Any, dtype: dtypes.dtype | None = None) -> np.ndarray:
     """
     target = dtype or dtypes.scalar_dtype(value)
     if isinstance(value, complex) and not target.is_complex:
-        raise RuntimeError(f"value {value} cannot be converted to type {target.name} without dropping its imaginary part")
+        raise RuntimeError(
+            f"value {value} cannot be converted to type {target.name} without dropping its imaginary part"
+        )
     if target.category == dtypes.INTEGER:
         if isinstance(value, float) and not math.isfinite(value):
-            raise RuntimeError(f"value {value} cannot be converted to type {target.name} without overflow: it is not finite")
+            raise RuntimeError(
+                f"value {value} cannot be converted to type {target.name} without overflow: it is not finite"
+            )
         value = int(value)
         if not -(2**63) <= value < 2**63:
             raise ValueError(f"{_TOO_LARGE}: {value}")
@@ -145,9 +162,11 @@ def _from_sequence(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
             raise ValueError(_TOO_LARGE) from None
         raise ValueError(_ragged(data)) from None
     if array.dtype.kind == "O":
-        _explain_objects(plain)
+        array = _of_large_numbers(plain, dtype)
     if array.dtype.kind in "US":
-        raise ValueError(f"too many dimensions 'str': tensors hold numbers, not text such as {array.reshape(-1)[0]!r:.60}")
+        raise ValueError(
+            f"too many dimensions 'str': tensors hold numbers, not text such as {array.reshape(-1)[0]!r:.60}"
+        )
     if dtype is not None:
         return _fits(array, dtype)
     if array.size == 0 and array.dtype.kind == "f" and not _has_arrays(data):
@@ -170,13 +189,17 @@ def _fits(array: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
                 f"value {low if low < least else high} cannot be converted to type {dtype.name} without overflow: it holds "
                 f"{limits.min} to {limits.max}"
             )
+    if array.dtype.kind == "f" and dtype.category == dtypes.INTEGER and not np.isfinite(array).all():
+        raise RuntimeError(
+            f"value {array[~np.isfinite(array)][0]} cannot be converted to type {dtype.name} without overflow: it is not finite"
+        )
     return _astype(array, dtype)
 
 
 def _unwrap(data: Any) -> Any:
     """Nested lists with tensors replaced by their values."""
     if isinstance(data, dispatch.Tensor):
-        return dispatch.backend.to_host(data._a)
+        return backend.to_host(data._a)
     if isinstance(data, (list, tuple)) and any(isinstance(item, (list, tuple, dispatch.Tensor)) for item in data):
         return [_unwrap(item) for item in data]
     return data
@@ -198,7 +221,8 @@ def _ragged(data: Any) -> str:
         for i, size in enumerate(sizes):
             if size != known:
                 said = f"length {size}" if size is not None else "no length (it is a number)"
-                return f"expected sequence of length {known} at dim {depth} (got {said} at position {i}); all rows of a tensor are equally long"
+                where = f"at dim {depth} (got {said} at position {i})"
+                return f"expected sequence of length {known} {where}; all rows of a tensor are equally long"
         if known is None or known == 0:
             return "the data is not rectangular: a tensor needs rows of equal length"
         level = [child for item in level for child in item]
@@ -206,13 +230,24 @@ def _ragged(data: Any) -> str:
 
 
 def _explain_objects(data: Any) -> None:
-    """Raise for the first thing in nested lists that is no number, or for a number that no type holds."""
+    """Raise for the first thing in nested lists that is no number."""
     if not isinstance(data, (list, tuple)):
         raise _no_number(data)
     for item in data:
         if not isinstance(item, (bool, int, float, complex, np.generic)):
             _explain_objects(item)
-    raise ValueError(_TOO_LARGE)
+
+
+def _of_large_numbers(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
+    """Nested lists with an integer beyond int64, where a floating-point type is asked for, or a float stands beside it."""
+    _explain_objects(data)
+    objects = np.asarray(data, object)
+    if (dtype is None or dtype.category == dtypes.INTEGER) and not any(isinstance(v, float) for v in objects.flat):
+        raise ValueError(_TOO_LARGE)
+    try:
+        return objects.astype(np.float64)
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
 
 
 # ------------------------------------------------------------------------------------------------------------- sizes
@@ -223,12 +258,14 @@ def size_of(sizes: tuple[Any, ...], op: str, size: Any = None) -> tuple[int, ...
     if size is not None:
         sizes = (*sizes, size)
     if not sizes:
-        raise TypeError(f'{op}() missing 1 required positional arguments: "size"; say () for a tensor without dimensions')
+        raise TypeError(
+            f'{op}() missing 1 required positional arguments: "size"; say () for a tensor without dimensions'
+        )
     return _sizes(sizes, op)
 
 
 def _sizes(size: tuple[Any, ...], op: str) -> tuple[int, ...]:
-    if len(size) == 1 and not isinstance(size[0], (int, np.integer)):
+    if len(size) == 1 and not isinstance(size[0], (int, np.integer, dispatch.Tensor)):
         given = size[0]
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"{op}(): argument 'size' must be tuple of ints, not {type(given).__name__}")
@@ -238,7 +275,9 @@ def _sizes(size: tuple[Any, ...], op: str) -> tuple[int, ...]:
         if isinstance(n, dispatch.Tensor):
             n = n.item()
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-            raise TypeError(f"{op}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}: {n!r:.40}")
+            raise TypeError(
+                f"{op}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}: {n!r:.40}"
+            )
         if n < 0:
             raise RuntimeError(f"{op}(): Trying to create tensor with negative dimension {n}: {list(size)}")
         out.append(int(n))
@@ -266,7 +305,9 @@ def allocate(make: Any, size: tuple[int, ...], np_dtype: Any) -> np.ndarray:
         return make(size, np_dtype)
     except (MemoryError, ValueError, OverflowError):
         wanted = math.prod(size) * np_dtype.itemsize
-        raise RuntimeError(f"not enough memory: you tried to allocate {wanted:,} bytes for a tensor of shape {list(size)}") from None
+        raise RuntimeError(
+            f"not enough memory: you tried to allocate {wanted:,} bytes for a tensor of shape {list(size)}"
+        ) from None
 
 
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -281,11 +322,20 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, device: Any = None, 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """One value everywhere; its type is the value's unless ``dtype`` is given."""
-    value = fill_value.item() if isinstance(fill_value, dispatch.Tensor) else fill_value
+    value = _fill("full", fill_value)
     kind = dtypes.scalar_dtype(value) if dtype is None else dtypes.as_dtype(dtype)
     array = _fresh("empty", size_of((size,), "full"), kind.np, device)
     backend.put(array, number(value, kind)[()])
     return finish(array, requires_grad)
+
+
+def _fill(op: str, value: Any) -> Any:
+    """The Python number that fills a tensor. Raises ``TypeError`` for anything else."""
+    if isinstance(value, (dispatch.Tensor, np.generic)):
+        value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        raise TypeError(f"{op}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+    return value
 
 
 def _fresh(make: str, size: Sequence[int], np_dtype: Any, device: Any) -> Any:
@@ -297,41 +347,59 @@ def _fresh(make: str, size: Sequence[int], np_dtype: Any, device: Any) -> Any:
         return allocate(getattr(cuda.xp, make), tuple(size), np_dtype)
 
 
-def _like(input: Tensor, dtype: Any, device: Any) -> Any:
+def _like(op: str, input: Tensor, dtype: Any, device: Any) -> Any:
     """An array with the shape and the order of dimensions of ``input``."""
+    if not isinstance(input, dispatch.Tensor):
+        raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     a, kind = input._a, input._a.dtype if dtype is None else dtypes.as_dtype(dtype).np
     order = backend.host.memory_order(a)
     fresh = _fresh("empty", [a.shape[d] for d in order], kind, input.device if device is None else device)
     return backend.of(fresh).in_order(fresh, backend.host.inverse(order))
 
 
-def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def empty_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
+) -> Tensor:
     """A tensor like ``input`` whose elements are whatever was in memory."""
-    return finish(_like(input, dtype, device), requires_grad)
+    return finish(_like("empty_like", input, dtype, device), requires_grad)
 
 
-def zeros_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def zeros_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
+) -> Tensor:
     """Zeros with the shape, type and device of ``input``."""
-    array = _like(input, dtype, device)
+    array = _like("zeros_like", input, dtype, device)
     backend.put(array, 0)
     return finish(array, requires_grad)
 
 
-def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def ones_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
+) -> Tensor:
     """Ones with the shape, type and device of ``input``."""
-    array = _like(input, dtype, device)
+    array = _like("ones_like", input, dtype, device)
     backend.put(array, 1)
     return finish(array, requires_grad)
 
 
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """One value everywhere, with the shape, type and device of ``input``."""
-    array = _like(input, dtype, device)
-    backend.put(array, number(fill_value, dtypes.of(array.dtype))[()])
+    array = _like("full_like", input, dtype, device)
+    backend.put(array, number(_fill("full_like", fill_value), dtypes.of(array.dtype))[()])
     return finish(array, requires_grad)
 
 
-def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def arange(
+    start: Any = None,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """``start, start + step, ...`` up to but not including ``end``; int64 when all three are ints.
 
     >>> import tensorlab as tl
@@ -349,10 +417,14 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     if not all(isinstance(v, int) or math.isfinite(v) for v in (start, end)):
         raise RuntimeError(f"arange(): unsupported range: {start} -> {end}")
     if (end - start) / step < 0:
-        raise RuntimeError(f"arange(): upper bound and lower bound inconsistent with step sign: {start} to {end} by {step}")
+        raise RuntimeError(
+            f"arange(): upper bound and lower bound inconsistent with step sign: {start} to {end} by {step}"
+        )
     whole = all(isinstance(v, int) for v in (start, end, step))
     kind = (dtypes.int64 if whole else dtypes.default.float) if dtype is None else dtypes.as_dtype(dtype)
-    if kind.category <= dtypes.INTEGER and not whole:  # an integer type counts in integers, int64 even to find out how far
+    if (
+        kind.category <= dtypes.INTEGER and not whole
+    ):  # an integer type counts in integers, int64 even to find out how far
         count = None if kind is dtypes.int64 else math.ceil((end - start) / step)
         start, end, step = int(start), int(end), int(step)
         count = math.ceil((end - start) / step) if count is None else count
@@ -362,7 +434,9 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     return finish((start + step * steps).astype(kind.np), requires_grad, device)
 
 
-def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """``steps`` values at equal distances from ``start`` to ``end``, both included."""
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)):
         raise TypeError(f"linspace(): argument 'steps' must be int, not {type(steps).__name__}")
@@ -370,7 +444,10 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any
         raise RuntimeError(f"linspace(): number of steps must be non-negative, got {steps}")
     for value in (start, end):
         if isinstance(value, dispatch.Tensor) and value._a.ndim:
-            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got one with {value._a.ndim} dimension(s).")
+            raise RuntimeError(
+                f"linspace only supports 0-dimensional start and end tensors, but got one with "
+                f"{value._a.ndim} dimension(s)."
+            )
     first, last = (v.item() if isinstance(v, dispatch.Tensor) else v for v in (start, end))
     kind = _typed(dtype)
     if kind.kind in "iu":
@@ -386,6 +463,9 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """An ``n`` by ``m`` matrix with ones on its diagonal."""
+    for name, size in (("n", n), ("m", m)):
+        if size is not None and not hasattr(size, "__index__"):
+            raise TypeError(f"eye(): argument '{name}' must be int, not {type(size).__name__}")
     if n < 0 or (m is not None and m < 0):
         name, wrong = ("n", n) if n < 0 else ("m", m)
         raise RuntimeError(f"eye(): {name} must be greater or equal to 0, got {wrong}")

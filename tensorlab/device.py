@@ -10,12 +10,20 @@ class device:
 
     __slots__ = ("type", "index")
 
+    type: str
+    index: int | None
+
     def __init__(self, type: str | device | int = "cpu", index: int | None = None) -> None:
         if isinstance(type, device):
-            type, index = type.type, type.index if index is None else index
+            index = type.index if index is None else index
+            text = type.type
         elif isinstance(type, int):
-            type, index = "cuda", type
-        name, colon, number = type.partition(":")
+            text, index = "cuda", type
+        elif isinstance(type, str):
+            text = type
+        else:
+            raise TypeError(f"a device is named by text such as 'cpu' or 'cuda:0', not by {type!r:.40}")
+        name, colon, number = text.partition(":")
         if name not in ("cpu", "cuda"):
             raise RuntimeError(f"Expected one of cpu, cuda device type at start of device string: {type}")
         if colon:

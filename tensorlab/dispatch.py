@@ -32,14 +32,14 @@ new = object.__new__
 ndarray = np.ndarray
 Tensor: Any = None  # the class of results, given by bind()
 
-_unusual = False  # a layer, a tap, a hook on saved values or inference mode is on somewhere
+unusual = False  # a layer, a tap, a hook on saved values or inference mode is on somewhere
 _sites = False  # places are recorded
 layers: list[Callable[..., Any]] = []
 
 
-def _listen(unusual: bool, watched: bool) -> None:
-    global _unusual, _sites
-    _unusual, _sites = unusual, watched
+def _listen(anything: bool, watched: bool) -> None:
+    global unusual, _sites
+    unusual, _sites = anything, watched
 
 
 modes.listen(_listen)
@@ -72,7 +72,11 @@ def edge_of(x: Any) -> Edge | None:
         x._view.sync(x)
     if x._edge is not None:
         return x._edge
-    return (accumulator(x), 0, x) if x._rg else None
+    if x._rg or (
+        x._view is not None and x._view.base._rg
+    ):  # a view made without recording is a leaf of its own, as in PyTorch
+        return accumulator(x), 0, x
+    return None
 
 
 def storage_of(x: Any) -> Storage:
@@ -108,7 +112,8 @@ dtypes.CACHES += [_ints, _floats]
 def constant(np_dtype: Any, value: int | float) -> Any:
     """A Python number as a 0-dim tensor of the type it takes beside a tensor of ``np_dtype``; small ones are kept."""
     whole = type(value) is int
-    known = (_ints if whole else _floats).get((np_dtype, value))
+    table: dict[Any, Any] = _ints if whole else _floats
+    known = table.get((np_dtype, value))
     if known is not None and (value or whole or copysign(1.0, value) > 0):
         return known
     target = dtypes.meet_scalar(dtypes.of(np_dtype), value)
@@ -130,15 +135,15 @@ def constant(np_dtype: Any, value: int | float) -> Any:
 
 def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
     """Run any row that computes: layers, promotion, forward, record, taps. ``inputs`` are tensors, numbers or ``None``."""
-    if _unusual and layers:
+    if unusual and layers:
         for layer in layers:
             inputs, attrs = layer(row, inputs, attrs)
     for t in inputs:
         if type(t) is not Tensor and not isinstance(t, Tensor) and t is not None:
-            inputs = _tensors(row, inputs)
+            inputs = as_tensors(row, inputs)
             break
     if row.promotes:
-        inputs = _promoted(row, inputs)
+        inputs = promoted(row, inputs)
     live, host = False, True
     arrays: list[Any] = []
     for t in inputs:
@@ -168,13 +173,13 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
         outs = tuple([wrap(r) for r in found])
         if live and state.grad:
             record(row, inputs, attrs, outs)
-        if _unusual:
+        if unusual:
             tell(row, inputs, attrs, outs)
         return outs
     out = wrap(found)
     if live and state.grad:
         record(row, inputs, attrs, (out,))
-    if _unusual:
+    if unusual:
         tell(row, inputs, attrs, (out,))
     return out
 
@@ -235,7 +240,7 @@ def _save(row: Row, edges: tuple[Any, ...], tensors: Sequence[Any], outs: tuple[
         st = tensor._st
         if st is None:
             st = tensor._st = Storage()
-        if _unusual and (st.inference or state.creation_hooks):
+        if unusual and (st.inference or state.creation_hooks):
             saved.append(_saved_unusually(row.name, tensor, st))
         else:
             saved.append((tensor._a, st, st.version))
@@ -262,13 +267,14 @@ def _saved_unusually(name: str, tensor: Any, st: Storage) -> Any:
         payload = pack(tensor.detach())
     if st.version != version:
         raise RuntimeError(
-            f"{name}(): A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified by "
+            f"{name}(): A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
+            f"pack hook can not be modified by "
             "in-place operations as this can lead to unexpected side-effects; write to a clone() in the hook."
         )
     return Packed(payload, unpack, tensor._a)
 
 
-def _tensors(row: Row, inputs: Sequence[Any]) -> list[Any]:
+def as_tensors(row: Row, inputs: Sequence[Any]) -> list[Any]:
     """Inputs as tensors. A Python number takes the type it has beside the tensors there are."""
     out = []
     beside = None
@@ -284,7 +290,7 @@ def _tensors(row: Row, inputs: Sequence[Any]) -> list[Any]:
                 real = [t for t in inputs if isinstance(t, Tensor)]
                 kind = common_dtype(real) if real else dtypes.scalar_dtype(_python(value))
                 beside = (dtypes.default.float if row.result == FLOAT and kind.category < dtypes.FLOAT else kind).np
-            out.append(_number(beside, _python(value)))
+            out.append(number_beside(beside, _python(value)))
             continue
         if isinstance(value, ndarray):
             dtypes.of(value.dtype)
@@ -302,14 +308,15 @@ def _python(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _number(np_dtype: Any, value: Any) -> Any:
+def number_beside(np_dtype: Any, value: Any) -> Any:
+    """A Python number as a 0-dim tensor of the type it takes beside a tensor of ``np_dtype``."""
     if type(value) in (int, float):
         return constant(np_dtype, value)
     target = dtypes.meet_scalar(dtypes.of(np_dtype), value)
     return wrap(np.asarray(value, target.np))
 
 
-def _promoted(row: Row, tensors: list[Any]) -> list[Any]:
+def promoted(row: Row, tensors: Sequence[Any]) -> list[Any]:
     """Inputs of an elementwise row in their common type, decided before any kernel runs."""
     real = [t for t in tensors if t is not None]
     if row.refuses is not None:
@@ -364,7 +371,9 @@ def together(row: Row, inputs: Sequence[Any]) -> Sequence[Any]:
 def apart(row: Row, inputs: Sequence[Any]) -> str:
     """Which argument sits where."""
     names = row.params if not row.variadic else [f"{row.params[0]}[{i}]" for i in range(len(inputs))]
-    sits = ", ".join(f"'{name}' is on {device_of(t._a)}" for name, t in zip(names, inputs, strict=False) if t is not None)
+    sits = ", ".join(
+        f"'{name}' is on {device_of(t._a)}" for name, t in zip(names, inputs, strict=False) if t is not None
+    )
     return f"{row.name}(): Expected all tensors to be on the same device, but {sits}. Move one with .to(other.device)."
 
 

@@ -76,7 +76,6 @@ complex64 = dtype("complex64", COMPLEX, 8)
 complex128 = dtype("complex128", COMPLEX, 16)
 
 ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
-BY_NAME = {d.name: d for d in ALL}
 BY_NUMPY: dict[np.dtype[Any], dtype] = {d._np: d for d in ALL if d._np is not None}
 
 
@@ -115,15 +114,22 @@ def of(np_dtype: np.dtype[Any]) -> dtype:
     names = ", ".join(d.name for d in ALL)
     raise TypeError(
         f"can't convert a numpy.ndarray of type {np_dtype} to a tensor. The supported types are: {names}"
-        + (". An object array often comes from a ragged list: make every row equally long." if np_dtype.kind == "O" else "")
+        + (
+            ". An object array often comes from a ragged list: make every row equally long."
+            if np_dtype.kind == "O"
+            else ""
+        )
     )
+
+
+_PYTHON = {float: float64, int: int64, bool: bool_, complex: complex128}
 
 
 def as_dtype(value: Any, where: str = "dtype") -> dtype:
     """Read what a person may pass for a dtype: one of ours, or Python's ``float``, ``int``, ``bool``, ``complex``."""
     if isinstance(value, dtype):
         return value
-    python = {float: default.float, int: int64, bool: bool_, complex: default.float.to_complex()}.get(value)
+    python = _PYTHON.get(value) if isinstance(value, type) else None
     if python is None:
         raise TypeError(f"{where} must be a tensorlab dtype such as tensorlab.float32, got {value!r}")
     return python
@@ -133,7 +139,6 @@ def as_dtype(value: Any, where: str = "dtype") -> dtype:
 
 CACHES: list[dict[Any, Any]] = []
 _pairs: dict[tuple[dtype, dtype], dtype] = {}
-_signed_width = {"int8": 1, "int16": 2, "int32": 4, "int64": 8}
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:
@@ -152,7 +157,14 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     return found
 
 
+def _need(op: str, *given: Any) -> None:
+    for value in given:
+        if not isinstance(value, dtype):
+            raise TypeError(f"{op}(): a dtype such as tensorlab.float32 was expected, not {type(value).__name__}")
+
+
 def _promote(a: dtype, b: dtype) -> dtype:
+    _need("promote_types", a, b)
     if a.category != b.category:
         low, high = (a, b) if a.category < b.category else (b, a)
         if high is complex64 and low is float64:
@@ -210,6 +222,7 @@ def can_cast(source: dtype, target: dtype) -> bool:
     >>> can_cast(float64, float32), can_cast(float32, int64)
     (True, False)
     """
+    _need("can_cast", source, target)
     if target is bool_:
         return source is bool_
     return source.category <= target.category

@@ -30,8 +30,15 @@ def explain(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], error: Exce
         return type(better)(text if text.startswith(row.name) else f"{row.name}(): {text}")
     if isinstance(error, _OURS):
         return error
+    if row.promotes and any(t is None for t in tensors) and isinstance(error, (TypeError, AttributeError)):
+        at = [t is None for t in tensors].index(True)
+        return TypeError(
+            f"{row.name}(): argument '{row.params[at]}' (position {at + 1}) must be Tensor or a number, not NoneType"
+        )
     booleans = any(t is not None and t._a.dtype.kind == "b" for t in tensors)
-    if isinstance(error, TypeError) and (booleans or "not supported for the input types" in str(error) or "loop" in str(error)):
+    if isinstance(error, TypeError) and (
+        booleans or "not supported for the input types" in str(error) or "loop" in str(error)
+    ):
         return not_implemented(row, tensors)
     kind = TypeError if isinstance(error, TypeError) else RuntimeError
     return kind(f"{row.name}(): {error} (given {inputs_in_words(row, tensors)})")

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, dispatch, dtypes, layout, taps
-from tensorlab.dispatch import _promoted, _tensors, edge_of, made_here, saved_value, storage_of
+from tensorlab.dispatch import as_tensors, edge_of, made_here, promoted, saved_value, storage_of
 from tensorlab.engine import sites
 from tensorlab.engine.hooks import move_retained
 from tensorlab.engine.node import Node, counter, node_class
 from tensorlab.engine.rewriting import NOT_REWRITTEN
 from tensorlab.explain import explain, inputs_in_words
 from tensorlab.modes import state
-from tensorlab.ops.table import Row
+from tensorlab.ops.table import ROWS, Row
 from tensorlab.viewing import layout_of, strides_of
 
 new = object.__new__
@@ -33,6 +33,11 @@ class CopySlices(Node):
     """
 
     __slots__ = ("write", "position", "base_layout", "view_layout")
+
+    write: Any
+    position: Any
+    base_layout: Any
+    view_layout: Any
 
     @property
     def saved(self) -> Any:
@@ -68,7 +73,7 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
     name = op or f"{row.name}_"
     if not isinstance(x, dispatch.Tensor):
         raise TypeError(f"{name}(): argument 'self' must be Tensor, not {type(x).__name__}")
-    tensors = _tensors(row, (x, *others))
+    tensors = as_tensors(row, (x, *others))
     _may_write(name, x, tensors, anywhere)
     result, saved_inputs = _compute(row, name, x, tensors, attrs)
     recording = state.grad and any(t is not None and t._live and edge_of(t) is not None for t in tensors)
@@ -84,7 +89,7 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
     if recording:
         _save_result(row, node, x)
         rebase(x, node)
-    if dispatch._unusual:
+    if dispatch.unusual:
         for tap in taps.ops:
             tap(row, tensors, attrs, (x,))
     return x
@@ -92,7 +97,7 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
 
 def _compute(row: Row, name: str, x: Any, tensors: list[Any], attrs: dict[str, Any]) -> tuple[Any, list[Any]]:
     """The new value of ``x``, in its type and shape, and the inputs the gradient formulas are to see."""
-    inputs = _promoted(row, tensors) if row.promotes else tensors
+    inputs = promoted(row, tensors) if row.promotes else tensors
     arrays = [None if t is None else t._a for t in inputs]
     try:
         if all(a is None or type(a) is np.ndarray for a in arrays):
@@ -170,8 +175,7 @@ def may_record(name: str, x: Any) -> None:
             f"{name}(): A view was created in {view.made_in} mode and is being modified inplace with grad mode enabled. "
             f"{NOT_REWRITTEN[view.made_in]}"
         )
-    base = view.base
-    if base._rg and base._edge is None:
+    if x.requires_grad and view.base._edge is None:
         raise RuntimeError(
             f"{name}(): a view of a leaf Variable that requires grad is being used in an in-place operation. Wrap the write in "
             "`with no_grad():`, or write to a clone()."
@@ -248,6 +252,8 @@ def resized(x: Any, shape: tuple[int, ...]) -> None:
     st.root = root
     strides = tuple([s * old.itemsize for s in layout.contiguous_strides(shape)])
     x._a = where.strided(root, shape, strides, start * old.itemsize, old.dtype)
+    if x._view is not None:
+        x._view.layout = layout.Layout(shape, layout.contiguous_strides(shape), start)
     if shape != old.shape:
         st.bump("resize_", sites.here(2))
 
@@ -268,6 +274,4 @@ def assign(x: Any, value: Any) -> None:
     extra = len(shape) - x._a.ndim
     if extra > 0 and all(n == 1 for n in shape[:extra]):
         value = value.reshape(shape[extra:])
-    write(dispatch.ROWS["copy"], x, value, op="copy_")
-
-
+    write(ROWS["copy"], x, value, op="copy_")

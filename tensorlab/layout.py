@@ -36,10 +36,10 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether elements lie in row-major order without gaps; sizes 0 and 1 never stand in the way."""
+    if 0 in shape:
+        return True
     step = 1
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if size == 0:
-            return True
         if size != 1:
             if stride != step:
                 return False
@@ -73,7 +73,9 @@ def format_order(ndim: int, wanted: memory_format) -> tuple[int, ...]:
     if wanted in (channels_last, channels_last_3d):
         needed = 4 if wanted is channels_last else 5
         if ndim != needed:
-            raise RuntimeError(f"required rank {needed} tensor to use {wanted.name} format, but the tensor has {ndim} dimensions")
+            raise RuntimeError(
+                f"required rank {needed} tensor to use {wanted.name} format, but the tensor has {ndim} dimensions"
+            )
         return (0, *range(2, ndim), 1)
     if wanted is not contiguous_format:
         raise RuntimeError(f"unsupported memory format option {wanted!r}")
@@ -101,7 +103,9 @@ def wrap_dims(dims: Any, ndim: int, op: str = "") -> tuple[int, ...]:
     for dim in dims:
         index = wrap_dim(dim, ndim, op)
         if index in out:
-            raise RuntimeError(f"{op or 'operation'}(): dim {index} appears multiple times in the list of dims {tuple(dims)}")
+            raise RuntimeError(
+                f"{op or 'operation'}(): dim {index} appears multiple times in the list of dims {tuple(dims)}"
+            )
         out.append(index)
     return tuple(out)
 
@@ -217,7 +221,10 @@ def expand(layout: Layout, sizes: Sequence[int]) -> Layout:
         old = shape[i - extra] if i >= extra else None
         if old is None:
             if size < 0:
-                raise RuntimeError(f"expand(): the expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {i}")
+                raise RuntimeError(
+                    f"expand(): the expanded size of the tensor ({size}) isn't allowed in a "
+                    f"leading, non-existing dimension {i}"
+                )
             new_shape.append(size)
             new_strides.append(None if size == 1 else 0)
         elif size in (-1, old):
@@ -312,24 +319,6 @@ def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
         reach += stride * (size - 1)
     return False
 
-
-def is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether the elements fill their extent exactly once, in whatever order of dimensions."""
-    step = 1
-    for stride, size in sorted((st, sz) for sz, st in zip(shape, strides, strict=True) if sz != 1):
-        if size == 0:
-            return True
-        if stride != step:
-            return False
-        step *= size
-    return True
-
-
-def dense_strides_like(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
-    """The strides that a fresh result keeps after an operand: its order of dimensions if dense, else row-major."""
-    if is_dense(shape, strides):
-        return tuple(strides)
-    return contiguous_strides(shape)
 
 
 def broadcast_shapes(*shapes: Sequence[int], op: str = "") -> tuple[int, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tensorlab import binding as binding
 from tensorlab import conversion, dispatch, random
 from tensorlab.creation import number, size_of
@@ -23,7 +25,8 @@ SAME_NAME = """
     eq ne lt le gt ge greater greater_equal less less_equal not_equal logical_and logical_or logical_xor logical_not
     bitwise_and bitwise_or bitwise_xor bitwise_not neg negative abs absolute sign sgn exp exp2 expm1 log log2 log10 log1p sqrt
     rsqrt square reciprocal sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh sigmoid relu erf floor ceil round trunc
-    isnan isinf isfinite clamp clip clamp_min clamp_max masked_fill sum mean var std prod cumsum cumprod amax amin max min argmax argmin all any
+    isnan isinf isfinite clamp clip clamp_min clamp_max masked_fill sum mean var std prod cumsum cumprod amax amin
+    max min argmax argmin all any
     logsumexp norm matmul mm mv dot bmm outer addmm transpose swapaxes swapdims t movedim moveaxis broadcast_to squeeze unsqueeze
     flatten ravel unflatten select narrow as_strided diagonal unfold split chunk unbind tril triu clone gather scatter_add
     index_select masked_select nonzero softmax log_softmax equal allclose
@@ -67,7 +70,9 @@ def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
 def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """``self /= other``. Returns the tensor."""
     if rounding_mode not in (None, "floor", "trunc"):
-        raise RuntimeError(f"div_ expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+        raise RuntimeError(
+            f"div_ expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
     return write(ROWS["div" if rounding_mode is None else f"div_{rounding_mode}"], self, other, op="div_")
 
 
@@ -81,7 +86,9 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 def fill_(self: Any, value: Any) -> Any:
     """Write one value everywhere. Returns the tensor."""
     if isinstance(value, Tensor) and value.dim():
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions."
+        )
     value = value if isinstance(value, Tensor) else dispatch.wrap(number(value, self.dtype))
     return write(ROWS["fill"], self, value, op="fill_", anywhere=True)
 
@@ -120,23 +127,19 @@ def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
     return write(ROWS["scatter_add"], self, index, src, dim=wrap_dim(dim, self._a.ndim, "scatter_add_"))
 
 
-def _clip_(self: Any, min: Any = None, max: Any = None) -> Any:
-    return clamp_(self, min, max)
-
-
 def _reversed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """An operator whose left side is no tensor."""
 
     def operator(self: Any, other: Any) -> Any:
         if not _operand(other):
             return NotImplemented
-        return function(dispatch._tensors(ROWS["add"], (self, other))[1], self)
+        return function(dispatch.as_tensors(ROWS["add"], (self, other))[1], self)
 
     return operator
 
 
 def _operand(value: Any) -> bool:
-    return isinstance(value, (Tensor, bool, int, float, complex, dispatch.np.generic, dispatch.np.ndarray))
+    return isinstance(value, (Tensor, bool, int, float, complex, np.generic, np.ndarray))
 
 
 def _rdiv(self: Any, other: Any) -> Any:
@@ -173,15 +176,29 @@ def install() -> None:
         setattr(Tensor, name, plain[name])
     for name in IN_PLACE:
         setattr(Tensor, f"{name}_", _in_place(name))
-    for function in (add_, sub_, div_, copy_, fill_, zero_, clamp_, masked_fill_, scatter_add_, resize_, random.normal_, random.uniform_, random.bernoulli_):
+    for function in (
+        add_,
+        sub_,
+        div_,
+        copy_,
+        fill_,
+        zero_,
+        clamp_,
+        masked_fill_,
+        scatter_add_,
+        resize_,
+        random.normal_,
+        random.uniform_,
+        random.bernoulli_,
+    ):
         setattr(Tensor, function.__name__, function)
-    Tensor.clip_ = _clip_  # type: ignore[attr-defined]
+    Tensor.clip_ = clamp_  # type: ignore[attr-defined]
     Tensor.bernoulli = random.bernoulli  # type: ignore[attr-defined]
-    for name, function in conversion.METHODS.items():
-        setattr(Tensor, name, function)
+    for name, convert in conversion.METHODS.items():
+        setattr(Tensor, name, convert)
     Tensor.where = lambda self, condition, other: P.where(condition, self, other)  # type: ignore[attr-defined]
     operators: dict[str, Any] = {
-        "add": P._add, "radd": P._add, "sub": P._sub, "rsub": P._rsub, "mul": P.mul, "rmul": P.mul, "truediv": P._div, "rtruediv": _rdiv,
+        "add": P.BARE["add"], "radd": P.BARE["add"], "sub": P.BARE["sub"], "rsub": P.BARE["rsub"], "mul": P.mul, "rmul": P.mul, "truediv": P.BARE["div"], "rtruediv": _rdiv,
         "floordiv": P.floor_divide, "rfloordiv": _reversed(P.floor_divide), "mod": P.remainder, "rmod": _reversed(P.remainder),
         "pow": P.pow, "rpow": _rpow, "matmul": matmul, "rmatmul": _rmatmul, "neg": P.neg, "abs": P.abs, "invert": P.bitwise_not,
         "eq": _eq, "ne": _ne, "lt": P.lt, "le": P.le, "gt": P.gt, "ge": P.ge, "and": P.bitwise_and, "rand": P.bitwise_and,
@@ -191,7 +208,14 @@ def install() -> None:
         setattr(Tensor, f"__{name}__", function)
     in_place = {"add": "+=", "sub": "-=", "mul": "*=", "div": "/=", "floor_divide": "//=", "remainder": "%=", "pow": "**=",
                 "bitwise_and": "&=", "bitwise_or": "|=", "bitwise_xor": "^="}  # fmt: skip
-    spelt = {"div": "truediv", "floor_divide": "floordiv", "remainder": "mod", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
+    spelt = {
+        "div": "truediv",
+        "floor_divide": "floordiv",
+        "remainder": "mod",
+        "bitwise_and": "and",
+        "bitwise_or": "or",
+        "bitwise_xor": "xor",
+    }
     for name, symbol in in_place.items():
         setattr(Tensor, f"__i{spelt.get(name, name)}__", _not_in_place(symbol, f"{name}_"))
 

@@ -49,7 +49,9 @@ class _Decorator:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(function):
-            raise TypeError(f"{type(self).__name__} decorates functions, not the class {function.__name__}; decorate its methods")
+            raise TypeError(
+                f"{type(self).__name__} decorates functions, not the class {function.__name__}; decorate its methods"
+            )
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 

@@ -1,16 +1,19 @@
 """Random numbers from NumPy generators, one default generator for the process.
 
-Draws depend on the seed alone and are not PyTorch's: the same seed gives other numbers there.
+Draws depend on the seed alone, not on the device: tensors on a GPU get the numbers that the host drew. They are not PyTorch's: the
+same seed gives other numbers there.
 """
 
 from __future__ import annotations
 
+import operator
 import threading
 from typing import Any
 
 import numpy as np
 
-from tensorlab import creation, dispatch, dtypes
+from tensorlab import backend, creation, dispatch, dtypes, modes
+from tensorlab.functional.arguments import need_tensor
 from tensorlab.inplace import write
 from tensorlab.ops import ROWS
 
@@ -85,7 +88,8 @@ def set_rng_state(state: dict[str, Any]) -> None:
     default_generator.set_state(state)
 
 
-def _numpy(generator: Generator | None) -> np.random.Generator:
+def numpy_generator(generator: Generator | None = None) -> np.random.Generator:
+    """NumPy's generator behind one of ours, behind the default one if none is given."""
     return (generator or default_generator)._numpy
 
 
@@ -97,7 +101,7 @@ def _float(dtype: Any, op: str) -> dtypes.dtype:
 
 
 def _draw(method: str, size: tuple[int, ...], kind: dtypes.dtype, generator: Generator | None) -> np.ndarray:
-    source = getattr(_numpy(generator), method)
+    source = getattr(numpy_generator(generator), method)
     wide = np.float64 if kind is dtypes.float64 else np.float32
     return creation.allocate(lambda n, t: source(n, t), size, np.dtype(wide)).astype(kind.np, copy=False)
 
@@ -107,7 +111,9 @@ def rand(
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Uniform numbers in [0, 1)."""
-    return creation.finish(_draw("random", creation.size_of(sizes, "rand", size), _float(dtype, "rand"), generator), requires_grad, device)
+    return creation.finish(
+        _draw("random", creation.size_of(sizes, "rand", size), _float(dtype, "rand"), generator), requires_grad, device
+    )
 
 
 def randn(
@@ -121,12 +127,14 @@ def randn(
 
 def rand_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers in [0, 1) with the shape and type of ``input``."""
-    return rand(input._a.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+    need_tensor("rand_like", "input", 1, input)
+    return rand(input._a.shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
 
 def randn_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Normal numbers with the shape and type of ``input``."""
-    return randn(input._a.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+    need_tensor("randn_like", "input", 1, input)
+    return randn(input._a.shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
 
 
 def randint(
@@ -139,26 +147,36 @@ def randint(
     low = 0 if low is None else low
     if size is None or high is None:
         raise TypeError("randint() needs a largest value and a size: randint(high, size) or randint(low, high, size)")
+    for name, bound in (("low", low), ("high", high)):
+        if isinstance(bound, float) or not hasattr(bound, "__index__"):
+            raise TypeError(f"randint(): argument '{name}' must be int, not {type(bound).__name__}")
+    low, high = operator.index(low), operator.index(high)
     if not high > low:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
-    drawn = _numpy(generator).integers(low, high, creation.size_of((size,), "randint"), np.int64)
+    drawn = numpy_generator(generator).integers(low, high, creation.size_of((size,), "randint"), np.int64)
     return creation.finish(np.asarray(drawn).astype(kind.np), requires_grad, device)
 
 
-def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def randperm(
+    n: int, *, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """The numbers 0 to ``n - 1`` in random order."""
+    if not hasattr(n, "__index__"):
+        raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     if n < 0:
         raise RuntimeError(f"randperm(): n must be non-negative, got {n}")
     kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
-    return creation.finish(_numpy(generator).permutation(n).astype(kind.np), requires_grad, device)
+    return creation.finish(numpy_generator(generator).permutation(n).astype(kind.np), requires_grad, device)
 
 
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """1 with the probability that ``input`` holds, else 0, element by element."""
-    _probabilities(input._a)
-    drawn = _numpy(generator).random(input._a.shape) < input._a
-    return creation.finish(np.asarray(drawn).astype(input._a.dtype))
+    need_tensor("bernoulli", "input", 1, input)
+    odds = backend.to_host(input._a)
+    _probabilities(odds)
+    drawn = numpy_generator(generator).random(odds.shape) < odds
+    return creation.finish(np.asarray(drawn).astype(odds.dtype), device=input.device)
 
 
 def _probabilities(p: Any) -> None:
@@ -166,7 +184,9 @@ def _probabilities(p: Any) -> None:
         raise RuntimeError("bernoulli(): expected probabilities between 0 and 1")
 
 
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None) -> Tensor:
+def normal(
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: Any = None
+) -> Tensor:
     """Normal numbers with a mean and a deviation, given as numbers with a size, or as tensors."""
     if size is None:
         shapes = [v._a.shape for v in (mean, std) if isinstance(v, dispatch.Tensor)]
@@ -175,8 +195,9 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator 
         size = np.broadcast_shapes(*shapes)
     if not isinstance(std, dispatch.Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    drawn = randn(size, generator=generator, dtype=dtype)
-    with dispatch.modes.no_grad():
+    where = next((v.device for v in (mean, std) if isinstance(v, dispatch.Tensor)), None)
+    drawn = randn(size, generator=generator, dtype=dtype, device=where)
+    with modes.no_grad():
         return drawn * std + mean
 
 
@@ -195,19 +216,19 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
     """Fill with normal numbers. Raises ``RuntimeError`` for a negative ``std``."""
     if std < 0:
         raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
-    return _refill(self, "normal_", lambda n: _numpy(generator).standard_normal(n) * std + mean)
+    return _refill(self, "normal_", lambda n: numpy_generator(generator).standard_normal(n) * std + mean)
 
 
 def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with uniform numbers in [a, b). Raises ``RuntimeError`` when ``a > b``."""
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
-    return _refill(self, "uniform_", lambda n: _numpy(generator).random(n) * (b - a) + a)
+    return _refill(self, "uniform_", lambda n: numpy_generator(generator).random(n) * (b - a) + a)
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with 1 with probability ``p``, else 0."""
-    odds = p._a if isinstance(p, dispatch.Tensor) else p
+    odds = backend.to_host(p._a) if isinstance(p, dispatch.Tensor) else p
     _probabilities(np.asarray(odds))
-    drawn = np.asarray(_numpy(generator).random(self._a.shape) < odds).astype(self._a.dtype)
+    drawn = np.asarray(numpy_generator(generator).random(self._a.shape) < odds).astype(self._a.dtype)
     return write(ROWS["copy"], self, dispatch.wrap(drawn), op="bernoulli_")

@@ -10,7 +10,7 @@ from typing import Any
 @cache
 def named(op: str) -> Any:
     """The named tuple ``(values, indices)`` that ``op`` returns."""
-    made = namedtuple(op, ("values", "indices"))  # type: ignore[misc]  # noqa: PYI024
+    made = namedtuple(op, ("values", "indices"))  # type: ignore[misc]
     made.__module__ = "tensorlab.return_types"
 
     def show(self: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,12 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 def setitem(x: Tensor, key: Any, value: Any) -> None:
     """Write ``value``, broadcast, into the part of ``x`` that a subscript names."""
     value = _value(x, value)
-    if isinstance(key, dispatch.Tensor) and key._a.dtype.kind == "b" and value._a.ndim == 0 and key._a.shape == x._a.shape:
+    if (
+        isinstance(key, dispatch.Tensor)
+        and key._a.dtype.kind == "b"
+        and value._a.ndim == 0
+        and key._a.shape == x._a.shape
+    ):
         mask = dispatch.move(key, dispatch.device_of(x._a))
         inplace.write(ROWS["masked_fill"], x, mask, value, op="masked_fill_")
         return
@@ -59,12 +65,17 @@ def _check_assigned(x: Tensor, indices: Any, value: Tensor) -> None:
     except ValueError:
         fits = False
     if not fits:
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast to indexing result of shape {list(shape)}")
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast "
+            f"to indexing result of shape {list(shape)}"
+        )
 
 
 def _too_many(x: Tensor, count: int) -> Any:
     if x._a.ndim == 0:
-        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number")
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+        )
     raise IndexError(f"too many indices for tensor of dimension {x._a.ndim}: got {count} for shape {list(x._a.shape)}")
 
 
@@ -121,7 +132,7 @@ def _basic(x: Tensor, key: Any) -> tuple[Tensor, Any]:
     indices: list[Any] = [slice(None)] * (arrays[-1][0] + 1)
     for d, part in arrays:
         indices[d] = part
-    return out, _agree(indices, out)
+    return out, _agree(indices)
 
 
 def _read(entry: Any) -> Any:
@@ -130,10 +141,12 @@ def _read(entry: Any) -> Any:
         return entry
     if isinstance(entry, dispatch.Tensor):
         if entry._a.ndim == 0 and entry._a.dtype.kind in "iub":
-            return bool(entry._a) if entry._a.dtype.kind == "b" else int(entry._a)
-        return entry
+            return bool(entry._a) if entry._a.dtype in _MASKS else int(entry._a)
+        return _mask(entry)
     if isinstance(entry, np.ndarray):
-        return int(entry) if entry.ndim == 0 and entry.dtype.kind in "iu" else wrap(entry)
+        if entry.ndim == 0 and entry.dtype.kind in "iub":
+            return bool(entry) if entry.dtype in _MASKS else int(entry)
+        return _mask(wrap(entry))
     if isinstance(entry, (list, range, tuple)):
         return wrap(np.asarray(to_array(list(entry), None) if len(entry) else np.zeros(0, np.int64)))
     if isinstance(entry, np.bool_):
@@ -144,6 +157,19 @@ def _read(entry: Any) -> Any:
         raise IndexError(
             f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(entry).__name__})"
         ) from None
+
+
+_MASKS = (np.dtype(np.bool_), np.dtype(np.uint8))
+
+
+def _mask(entry: Tensor) -> Tensor:
+    """An index tensor; one of uint8 is a mask, as it was before there were booleans."""
+    if entry._a.dtype != np.uint8:
+        return entry
+    warnings.warn(
+        "indexing with dtype tensorlab.uint8 is now deprecated, please use a dtype tensorlab.bool instead.", stacklevel=6
+    )
+    return wrap(entry._a != 0)
 
 
 def _bounds(entry: slice) -> tuple[Any, Any, Any]:
@@ -164,7 +190,9 @@ def _beside(array: Any, x: Tensor) -> Any:
     if here == there:
         return array
     if there.type != "cpu":
-        raise RuntimeError(f"indices should be either on cpu or on the same device as the indexed tensor ({here}), but one is on {there}")
+        raise RuntimeError(
+            f"indices should be either on cpu or on the same device as the indexed tensor ({here}), but one is on {there}"
+        )
     return backend.gpu(here).from_host(array, here.index)
 
 
@@ -180,10 +208,11 @@ def _positions(xp: Any, a: Any, shape: tuple[int, ...], dim: int) -> list[Any]:
         for d, n in enumerate(a.shape):
             if shape[dim + d] != n:
                 raise IndexError(
-                    f"The shape of the mask {list(a.shape)} at index {d} does not match the shape of the indexed tensor {list(shape)} at index {dim + d}"
+                    f"The shape of the mask {list(a.shape)} at index {d} does not match the shape of the "
+                    f"indexed tensor {list(shape)} at index {dim + d}"
                 )
         return list(xp.nonzero(a))
-    if a.dtype.kind not in "iu":
+    if a.dtype not in (np.int64, np.int32):
         raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, not {a.dtype.name}")
     size = shape[dim]
     a = a.astype(np.int64)  # a copy of its own: the node keeps it, whatever happens to the index tensor later
@@ -195,10 +224,12 @@ def _positions(xp: Any, a: Any, shape: tuple[int, ...], dim: int) -> list[Any]:
     return [a]
 
 
-def _agree(indices: list[Any], x: Tensor) -> tuple[Any, ...]:
+def _agree(indices: list[Any]) -> tuple[Any, ...]:
     try:
         np.broadcast_shapes(*[i.shape for i in indices if not isinstance(i, slice)])
     except ValueError:
         given = ", ".join(str(list(i.shape)) for i in indices if not isinstance(i, slice))
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {given}") from None
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {given}"
+        ) from None
     return tuple(indices)

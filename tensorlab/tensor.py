@@ -1,7 +1,7 @@
 """``Tensor``: an array with a place in the graph.
 
-The class holds what a tensor is; what can be done with it are functions of ``functional``, ``random`` and ``inplace``, put in
-place as methods at the end.
+The class holds what a tensor is; what can be done with it are functions of ``functional``, ``conversion``, ``random`` and
+``inplace``, which ``methods`` puts in place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tensorlab.engine.node import accumulator, reduce_to
 from tensorlab.engine.run import backward as run_backward
 from tensorlab.functional import pointwise
 from tensorlab.functional import shapes as F
-from tensorlab.functional.arguments import ints
+from tensorlab.functional.arguments import ints, need_tensor
 from tensorlab.modes import state
 from tensorlab.ops import ROWS
 from tensorlab.subscripts import getitem, setitem
@@ -76,7 +76,11 @@ class Tensor:
 
     def __new__(cls, *args: Any, dtype: Any = None, device: Any = None) -> Tensor:
         if len(args) == 1 and not isinstance(args[0], int):
-            source = args[0] if isinstance(args[0], Tensor) else creation.tensor(args[0], dtype=dtype or dtypes.default.float)
+            source = (
+                args[0]
+                if isinstance(args[0], Tensor)
+                else creation.tensor(args[0], dtype=dtype or dtypes.default.float)
+            )
             return source if cls is Tensor and source is not args[0] else as_subclass(source, cls)
         made = creation.empty(*args, dtype=dtype, device=device) if args else creation.empty(0, dtype=dtype)
         return made if cls is Tensor else as_subclass(made, cls)
@@ -190,9 +194,11 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded."""
-        if self._view is not None and not self._view.made_in:
+        if self._view is None:
+            return self._rg
+        if not self._view.made_in:
             self._view.sync(self)
-        return self._rg
+        return self._rg or self._view.base._rg
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -202,8 +208,11 @@ class Tensor:
         """Start or stop recording, in place. Raises ``RuntimeError`` for integers, and for turning a computed tensor off."""
         if requires_grad and not (self.dtype.is_floating_point or self.dtype.is_complex):
             raise RuntimeError(
-                f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype.name}; convert with .float()"
+                f"only Tensors of floating point and complex dtype can require gradients, this one is "
+                f"{self.dtype.name}; convert with .float()"
             )
+        if requires_grad and self.requires_grad:
+            return self
         if self.grad_fn is not None:
             if not requires_grad:
                 raise RuntimeError(
@@ -236,14 +245,17 @@ class Tensor:
     @property
     def retains_grad(self) -> bool:
         """Whether this computed tensor's ``.grad`` will be filled."""
-        return self._edge is not None and self._edge[0].hooks is not None and self._edge[1] in self._edge[0].hooks.retain
+        return (
+            self._edge is not None and self._edge[0].hooks is not None and self._edge[1] in self._edge[0].hooks.retain
+        )
 
     @property
     def grad(self) -> Tensor | None:
         """The gradient that ``backward()`` left here, or ``None``."""
         if self._grad is None and self._edge is not None and not self.retains_grad:
             warnings.warn(
-                f"The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: this one was made by {self._edge[0].name()}. Its "
+                f"The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: this one was "
+                f"made by {self._edge[0].name()}. Its "
                 ".grad attribute won't be populated during autograd.backward(). If you want it to be, call .retain_grad() on it before "
                 "backward(); if you meant a leaf, access that one instead.",
                 stacklevel=2,
@@ -254,7 +266,9 @@ class Tensor:
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             for what, mine, theirs in (
@@ -263,7 +277,10 @@ class Tensor:
                 ("on device", str(self.device), str(value.device)),
             ):
                 if mine != theirs:
-                    raise RuntimeError(f"attempting to assign a gradient {what} '{theirs}' to a tensor {what} '{mine}'; they must be the same")
+                    raise RuntimeError(
+                        f"attempting to assign a gradient {what} '{theirs}' to a tensor {what} "
+                        f"'{mine}'; they must be the same"
+                    )
         self._grad = value
 
     @grad.deleter
@@ -291,12 +308,14 @@ class Tensor:
 
     def detach_(self) -> Tensor:
         """Cut this tensor from its history, in place."""
-        if self._view is not None and self.requires_grad:
+        if self._view is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         self._edge, self._rg, self._live = None, False, self._view is not None
         return self
 
-    def backward(self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None) -> None:
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
         """Compute gradients of this tensor and add them to ``.grad`` of the leaves.
 
         ``gradient`` weighs the elements; it may be left out for a tensor of one element. Raises ``RuntimeError`` where there is no
@@ -339,7 +358,10 @@ class Tensor:
     def item(self) -> Any:
         """The one element as a Python number. Raises ``RuntimeError`` for any other number of elements."""
         if self._a.size != 1:
-            raise RuntimeError(f"a Tensor with {self._a.size} elements cannot be converted to Scalar; shape {list(self._a.shape)}. Index one element first.")
+            raise RuntimeError(
+                f"a Tensor with {self._a.size} elements cannot be converted to Scalar; shape "
+                f"{list(self._a.shape)}. Index one element first."
+            )
         value = self._a.item()
         return float(value) if self._a.dtype.kind == "V" else value
 
@@ -356,7 +378,10 @@ class Tensor:
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.is_cuda and not force:
-            raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+            raise TypeError(
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy "
+                f"the tensor to host memory first."
+            )
         return backend.to_host(self._a)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -382,7 +407,9 @@ class Tensor:
     def __bool__(self) -> bool:
         if self._a.size != 1:
             count = "no values" if self._a.size == 0 else "more than one value"
-            raise RuntimeError(f"Boolean value of Tensor with {count} is ambiguous; shape {list(self._a.shape)}. Use .any() or .all().")
+            raise RuntimeError(
+                f"Boolean value of Tensor with {count} is ambiguous; shape {list(self._a.shape)}. Use .any() or .all()."
+            )
         return bool(self._a.item())
 
     def __len__(self) -> int:
@@ -402,13 +429,23 @@ class Tensor:
         return id(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self._a.ndim == 0 and spec else object.__format__(self, spec) if spec else repr(self)
+        return (
+            format(self.item(), spec)
+            if self._a.ndim == 0 and spec
+            else object.__format__(self, spec)
+            if spec
+            else repr(self)
+        )
 
     def __repr__(self) -> str:
         return printing.tensor_repr(self)
 
     def __dir__(self) -> list[str]:
-        return [name for name in object.__dir__(self) if name not in ("_a", "_st", "_edge", "_rg", "_live", "_view", "_acc", "_off")]
+        return [
+            name
+            for name in object.__dir__(self)
+            if name not in ("_a", "_st", "_edge", "_rg", "_live", "_view", "_acc", "_off")
+        ]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self.grad_fn is not None:
@@ -435,14 +472,20 @@ class Tensor:
     __array_priority__ = 1000
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """NumPy functions of plain tensors work on their arrays and give arrays; binary operators give tensors."""
+        """NumPy functions of plain tensors work on their arrays and give arrays.
+
+        An operator with a NumPy number or array on its left, such as ``np.sqrt(d) * x``, is the tensor's own operator.
+        """
+        if method == "__call__" and len(inputs) == 2 and not kwargs and isinstance(inputs[0], (np.ndarray, np.generic)):
+            mirrored = _MIRRORED.get(ufunc.__name__)
+            if mirrored is not None:
+                return getattr(inputs[1], mirrored)(inputs[0])
         if any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
             raise RuntimeError(
-                f"numpy.{ufunc.__name__}() was called with a tensor that requires grad; NumPy would lose the gradient. Use tensorlab's own function, or .detach()."
+                f"numpy.{ufunc.__name__}() was called with a tensor that requires grad; NumPy would lose the "
+                f"gradient. Use tensorlab's own function, or .detach()."
             )
         arrays = [x.numpy() if isinstance(x, Tensor) else x for x in inputs]
-        if method == "__call__" and len(inputs) == 2 and isinstance(inputs[1], Tensor) and isinstance(inputs[0], (np.ndarray, np.generic)):
-            return wrap(np.asarray(getattr(ufunc, method)(*arrays, **kwargs)))
         return getattr(ufunc, method)(*arrays, **kwargs)
 
     # ------------------------------------------------------------------------------------- for gradient formulas
@@ -469,9 +512,11 @@ class Tensor:
         return F.reshape(self, ints(shape))
 
     def view_as(self, other: Tensor) -> Tensor:
+        need_tensor("view_as", "other", 1, other)
         return F.view_as_shape(self, other._a.shape)
 
     def reshape_as(self, other: Tensor) -> Tensor:
+        need_tensor("reshape_as", "other", 1, other)
         return F.reshape(self, other._a.shape)
 
     def permute(self, *dims: Any) -> Tensor:
@@ -483,6 +528,7 @@ class Tensor:
         return F.expand(self, ints(sizes))
 
     def expand_as(self, other: Tensor) -> Tensor:
+        need_tensor("expand_as", "other", 1, other)
         return F.expand(self, other._a.shape)
 
     def repeat(self, *sizes: Any) -> Tensor:
@@ -490,7 +536,8 @@ class Tensor:
         times = ints(sizes)
         if len(times) < self._a.ndim:
             raise RuntimeError(
-                f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: {list(times)} for shape {list(self._a.shape)}"
+                f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
+                f"{list(times)} for shape {list(self._a.shape)}"
             )
         shape = (1,) * (len(times) - self._a.ndim) + self._a.shape
         spread = [n for t, s in zip(times, shape, strict=True) for n in (t, s)]
@@ -519,7 +566,9 @@ class Tensor:
     def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
         if self._a.ndim < 2:
-            raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self._a.ndim}-D tensor.")
+            raise RuntimeError(
+                f"tensor.mT is only supported on matrices or batches of matrices. Got {self._a.ndim}-D tensor."
+            )
         return F.transpose(self, -2, -1)
 
     def conj(self) -> Tensor:
@@ -528,6 +577,15 @@ class Tensor:
 
     __getitem__ = getitem
     __setitem__ = setitem
+
+
+#: What ``array OP tensor`` asks of the tensor, by the name of NumPy's function for the operator.
+_MIRRORED = {
+    "add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__", "matmul": "__rmatmul__",
+    "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__", "bitwise_and": "__rand__",
+    "bitwise_or": "__ror__", "bitwise_xor": "__rxor__", "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__",
+    "greater_equal": "__le__", "equal": "__eq__", "not_equal": "__ne__",
+}  # fmt: skip
 
 
 def as_subclass(x: Tensor, cls: Any) -> Any:

@@ -35,12 +35,13 @@ class View:
         if st.inference or st.version == self.stamp:
             return
         base = self.base
-        if base._rg:
-            if self.made_in:
-                raise rewritten(x, self.made_in)
-            old, x._edge = x._edge, edge_of_view(base, x)
-            x._rg = True
-            move_retained(old, x._edge)
+        if not base._rg and x._edge is None:
+            return  # nothing is recorded of either, yet
+        if self.made_in:
+            raise rewritten(x, self.made_in)
+        old, x._edge = x._edge, edge_of_view(base, x)
+        x._rg = True
+        move_retained(old, x._edge)
         self.stamp = st.version
 
 
@@ -53,7 +54,7 @@ def edge_of_view(base: Any, x: Any) -> Edge:
     node.seq = next(counter)
     node.outs = (x._a.shape, x._a.dtype)
     node.hooks = None
-    node.made = made_here() if dispatch._sites else None
+    node.made = made_here()
     return node, 0
 
 
@@ -89,11 +90,11 @@ def view(row: Row, x: Any, **attrs: Any) -> Any:
             attrs["base_layout"] = before
             record(row, (x,), attrs, (out,))
     else:
-        out._view = View(x if above is None else above.base, "inference" if state.inference else "no_grad", stamp, after)
+        out._view = View(
+            x if above is None else above.base, "inference" if state.inference else "no_grad", stamp, after
+        )
         out._live = True
-        if x._rg and x._edge is None:
-            out._rg = True  # a view of a leaf made without recording is itself a leaf that requires grad, as in PyTorch
-    if dispatch._unusual:
+    if dispatch.unusual:
         tell(row, (x,), attrs, (out,))
     return out
 
@@ -111,7 +112,7 @@ def views(row: Row, x: Any, **attrs: Any) -> tuple[Any, ...]:
     made = tuple(outs)
     if state.grad and x._live:
         record(row, (x,), {**attrs, "base_layout": before}, made)
-    if dispatch._unusual:
+    if dispatch.unusual:
         tell(row, (x,), attrs, made)
     return made
 
@@ -131,7 +132,11 @@ def alias(x: Any, after: layout.Layout, dtype: Any) -> Any:
     if 0 in shape:
         start = min(start, root.nbytes)
     steps = [s * size for s in strides]
-    made = np.ndarray(shape, dtype, root, start, steps) if type(a) is np.ndarray else backend.of(a).strided(root, shape, steps, start, dtype)
+    made = (
+        np.ndarray(shape, dtype, root, start, steps)
+        if type(a) is np.ndarray
+        else backend.of(a).strided(root, shape, steps, start, dtype)
+    )
     out = wrap(made)
     out._st = st
     out._off = offset

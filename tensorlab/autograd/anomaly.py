@@ -47,7 +47,9 @@ def _look(node: Any, incoming: Any, outgoing: Any) -> None:
         if g is not None and bool(np.isnan(g._a).any()):
             given = [h for h in incoming if h is not None and bool(np.isnan(h._a).any())]
             came = " The gradient that came in held NaN already." if given else ""
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {position}th output.{came} {_where(node)}")
+            raise RuntimeError(
+                f"Function '{node.name()}' returned nan values in its {position}th output.{came} {_where(node)}"
+            )
 
 
 def _where(node: Any) -> str:
@@ -91,7 +93,9 @@ class detect_anomaly(set_detect_anomaly):
         self.previous = (is_anomaly_enabled(), _checks_nan)
         self.check_nan = check_nan
         warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled "
+            "for debugging.",
+            stacklevel=2,
         )
 
     def __enter__(self) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from sys import getrefcount
 from typing import Any
 
+import numpy as np
+
 from tensorlab import dispatch, inplace, modes
 from tensorlab.autograd import second
 from tensorlab.autograd.second import once_differentiable as once_differentiable
@@ -133,7 +135,9 @@ class FunctionNode(Node):
         if len(found) > count and all(g is None for g in found[count:]):
             found = found[:count]
         if len(found) != count:
-            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {count}, got {len(found)})")
+            raise RuntimeError(
+                f"function {name} returned an incorrect number of gradients (expected {count}, got {len(found)})"
+            )
         accepted = [self._accept(name, i, edge, g) for i, (edge, g) in enumerate(zip(self.edges, found, strict=True))]
         if graph:
             second.warn_of_suspects(function, accepted, since)
@@ -141,14 +145,16 @@ class FunctionNode(Node):
 
     def _zero(self, output: int) -> Any:
         shape, dtype = facts((self, output))
-        return None if dtype is None else wrap(dispatch.np.zeros(shape, dtype))
+        return None if dtype is None else wrap(np.zeros(shape, dtype))
 
     def _accept(self, name: str, index: int, edge: Any, g: Any) -> Any:
         """A gradient that ``backward`` returned, in the shape and type of its input."""
         if g is None:
             return None
         if not isinstance(g, Tensor):
-            raise RuntimeError(f"function {name}: expected Variable or None (got {type(g).__name__}) as gradient {index}")
+            raise RuntimeError(
+                f"function {name}: expected Variable or None (got {type(g).__name__}) as gradient {index}"
+            )
         if not self.tensors[index]:
             raise RuntimeError(
                 f"function {name} returned a gradient different than None at position {index + 1}, but the corresponding forward "
@@ -191,7 +197,9 @@ class Function(metaclass=_FunctionType):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function: a static method forward(ctx, ...)")
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function: a static method forward(ctx, ...)"
+        )
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -217,7 +225,9 @@ class Function(metaclass=_FunctionType):
         edges = tuple([edge_of(a) if isinstance(a, Tensor) and a._live else None for a in args])
         ctx.needs_input_grad = tuple([edge is not None for edge in edges])
         recording = state.grad and any(ctx.needs_input_grad)
-        versions = [a._st.version if edge is not None and a._st is not None else 0 for a, edge in zip(args, edges, strict=True)]
+        versions = [
+            a._st.version if edge is not None and a._st is not None else 0 for a, edge in zip(args, edges, strict=True)
+        ]
         with modes.no_grad():
             if cls.setup_context is not Function.setup_context:
                 output = cls.forward(*args)
@@ -233,7 +243,9 @@ class Function(metaclass=_FunctionType):
         return tuple(results) if isinstance(output, tuple) else results[0]
 
     @classmethod
-    def _check_writes(cls, ctx: Context, args: Sequence[Any], edges: Any, outputs: Sequence[Any], versions: Sequence[int]) -> None:
+    def _check_writes(
+        cls, ctx: Context, args: Sequence[Any], edges: Any, outputs: Sequence[Any], versions: Sequence[int]
+    ) -> None:
         """Every input that was written to is marked and returned."""
         for x in ctx._dirty:
             if not _among(x, outputs):
@@ -250,13 +262,17 @@ class Function(metaclass=_FunctionType):
                 )
 
     @classmethod
-    def _record(cls, ctx: Context, args: Sequence[Any], edges: tuple[Any, ...], outputs: Sequence[Any], results: list[Any]) -> None:
-        node = new(cls._node_class)
+    def _record(
+        cls, ctx: Context, args: Sequence[Any], edges: tuple[Any, ...], outputs: Sequence[Any], results: list[Any]
+    ) -> None:
+        node: Any = new(cls._node_class)
         node.ctx, node.function, node.edges, node.hooks = ctx, cls, edges, None
         node.seq = next(counter)
         node.made = dispatch.made_here()
         node.tensors = tuple([isinstance(a, Tensor) for a in args])
-        node.outs = tuple([fact for x in results for fact in ((x._a.shape, x._a.dtype) if isinstance(x, Tensor) else ((), None))])
+        node.outs = tuple(
+            [fact for x in results for fact in ((x._a.shape, x._a.dtype) if isinstance(x, Tensor) else ((), None))]
+        )
         for number, (x, original) in enumerate(zip(results, outputs, strict=True)):
             if isinstance(x, Tensor) and not _among(original, ctx._constants) and x._a.dtype.kind in "fcV":
                 if not _among(x, ctx._dirty):
@@ -267,7 +283,11 @@ class Function(metaclass=_FunctionType):
         node.kinds = tuple([_kind(x, args, edges, outputs, ctx) for x in ctx._to_save])
         node.saved = tuple([None if x is None else saved_value(cls.__name__, x) for x in ctx._to_save])
         node.intermediates = tuple(
-            [n for n, x in ctx.__dict__.items() if isinstance(x, Tensor) and _kind(x, args, edges, outputs, ctx) is INTERMEDIATE]
+            [
+                n
+                for n, x in ctx.__dict__.items()
+                if isinstance(x, Tensor) and _kind(x, args, edges, outputs, ctx) is INTERMEDIATE
+            ]
         )
         ctx._to_save = ()
         ctx._node = weakref.ref(node)

@@ -54,7 +54,9 @@ def gradcheck(
     """
     for name, wanted in (("check_batched_grad", check_batched_grad), ("check_forward_ad", check_forward_ad)):
         if wanted:
-            raise ValueError(f"gradcheck(): {name} needs batched or forward-mode gradients, which tensorlab does not have")
+            raise ValueError(
+                f"gradcheck(): {name} needs batched or forward-mode gradients, which tensorlab does not have"
+            )
     if not check_backward_ad:
         raise ValueError("gradcheck(): nothing is left to check without check_backward_ad")
     args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
@@ -111,7 +113,9 @@ def gradgradcheck(
 # --------------------------------------------------------------------------------------------------------- the check
 
 
-def _check(func: Function, args: tuple[Any, ...], eps: float, atol: float, rtol: float, nondet: float, types: bool, fast: bool) -> None:
+def _check(
+    func: Function, args: tuple[Any, ...], eps: float, atol: float, rtol: float, nondet: float, types: bool, fast: bool
+) -> None:
     inputs = [x for x in args if isinstance(x, Tensor) and x.requires_grad]
     _fit_to_check(inputs)
     outputs = _differentiable(func(*args))
@@ -137,7 +141,9 @@ def _check(func: Function, args: tuple[Any, ...], eps: float, atol: float, rtol:
 
 def _fit_to_check(inputs: Sequence[Tensor]) -> None:
     if not inputs:
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+        )
     for i, x in enumerate(inputs):
         if x.dtype not in (dtypes.float64, dtypes.complex128):
             warnings.warn(
@@ -191,7 +197,9 @@ def _weights(y: Tensor, spread: bool) -> Tensor:
     return wrap(np.asarray(array)).requires_grad_()
 
 
-def _differences(func: Function, args: tuple[Any, ...], x: Tensor, tangents: np.ndarray, eps: float) -> list[np.ndarray]:
+def _differences(
+    func: Function, args: tuple[Any, ...], x: Tensor, tangents: np.ndarray, eps: float
+) -> list[np.ndarray]:
     """How each output moves, a row for each direction in which ``x`` moves."""
     array, kept = x._a, x._a.copy()
     rows: list[list[np.ndarray]] = []
@@ -216,10 +224,16 @@ def _gradients(y: Tensor, inputs: Sequence[Tensor], weights: np.ndarray, types: 
         found = grad((y,), inputs, (wrap(_like(weight, y)),), retain_graph=True, allow_unused=True)
         for i, (g, x) in enumerate(zip(found, inputs, strict=True)):
             if g is not None and g.shape != x.shape:
-                raise GradcheckError(f"Analytical gradient has incorrect size: {list(g.shape)} for input {i} of shape {list(x.shape)}")
+                raise GradcheckError(
+                    f"Analytical gradient has incorrect size: {list(g.shape)} for input {i} of shape {list(x.shape)}"
+                )
             if types and g is not None and g.dtype is not x.dtype:
-                raise GradcheckError(f"Analytical gradient has incorrect type: {g.dtype} for input {i} of type {x.dtype}")
-        rows.append([np.zeros(_parts(x._a).size) if g is None else _parts(g._a) for g, x in zip(found, inputs, strict=True)])
+                raise GradcheckError(
+                    f"Analytical gradient has incorrect type: {g.dtype} for input {i} of type {x.dtype}"
+                )
+        rows.append(
+            [np.zeros(_parts(x._a).size) if g is None else _parts(g._a) for g, x in zip(found, inputs, strict=True)]
+        )
     if not rows:
         return [np.zeros((0, _parts(x._a).size)) for x in inputs]
     return [np.stack(column) for column in zip(*rows, strict=True)]
@@ -227,11 +241,21 @@ def _gradients(y: Tensor, inputs: Sequence[Tensor], weights: np.ndarray, types: 
 
 def _nothing_may_move(moved: list[list[np.ndarray]], atol: float) -> None:
     if any(np.abs(m).max(initial=0.0) > atol for of_input in moved for m in of_input):
-        raise GradcheckError("Numerical gradient for function expected to be zero, since no output requires grad, but it is not")
+        raise GradcheckError(
+            "Numerical gradient for function expected to be zero, since no output requires grad, but it is not"
+        )
 
 
 def _compare(
-    numeric: np.ndarray, analytic: np.ndarray, j: int, y: Tensor, i: int, x: Tensor, atol: float, rtol: float, fast: bool
+    numeric: np.ndarray,
+    analytic: np.ndarray,
+    j: int,
+    y: Tensor,
+    i: int,
+    x: Tensor,
+    atol: float,
+    rtol: float,
+    fast: bool,
 ) -> None:
     if np.allclose(analytic, numeric, rtol, atol, equal_nan=True):
         return
@@ -241,8 +265,7 @@ def _compare(
     raise GradcheckError(
         f"Jacobian mismatch for output {j} with respect to input {i},\nnumerical:{numeric.T}\nanalytical:{analytic.T}\n"
         f"The largest difference is{where}: the function moves by {numeric[at]:.6g}, the gradient says {analytic[at]:.6g} "
-        f"(atol={atol:g}, rtol={rtol:g})."
-        + (" Run with fast_mode=False to learn which element it is." if fast else "")
+        f"(atol={atol:g}, rtol={rtol:g})." + (" Run with fast_mode=False to learn which element it is." if fast else "")
     )
 
 

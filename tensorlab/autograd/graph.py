@@ -140,7 +140,9 @@ class _Gather:
             self.hook([found[i][1] if i in found else None for i in range(len(self.edges))])
 
 
-def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> RemovableHandle:
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all"
+) -> RemovableHandle:
     """Call ``fn(grads)`` once a backward pass, when the gradients of all ``tensors`` are known.
 
     A tensor that the pass does not reach has ``None``. With ``mode="any"`` it is ``fn(grad)``, with the first gradient there is.

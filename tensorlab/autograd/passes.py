@@ -37,8 +37,10 @@ def backward(
         raise RuntimeError("'inputs' argument to backward() cannot be empty.")
     if create_graph:
         warnings.warn(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a "
-            "memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure "
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and "
+            "its gradient which can cause a "
+            "memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have "
+            "to use this function, make sure "
             "to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.",
             stacklevel=3,
         )
@@ -73,17 +75,24 @@ def grad(
     if len(seeds) != len(roots):
         raise RuntimeError(f"grad(): got {len(roots)} outputs and {len(seeds)} grad_outputs")
     if is_grads_batched:
-        raise RuntimeError("grad(): is_grads_batched=True is not supported; call grad() once for each gradient, with retain_graph=True")
+        raise RuntimeError(
+            "grad(): is_grads_batched=True is not supported; call grad() once for each gradient, with retain_graph=True"
+        )
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     for i, x in enumerate(wanted):
         if not isinstance(x, Tensor):
             raise TypeError(f"grad(): inputs must be Tensors, element {i} is {type(x).__name__}")
         if not x.requires_grad:
             raise RuntimeError(
-                f"One of the differentiated Tensors does not require grad: input {i} (shape {list(x.shape)}). Set requires_grad=True before it is used."
+                f"One of the differentiated Tensors does not require grad: input {i} (shape {list(x.shape)}). "
+                f"Set requires_grad=True before it is used."
             )
-    run = BackwardRun(roots, seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted, accumulate=False, unseen=True)
+    run = BackwardRun(
+        roots, seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted, accumulate=False, unseen=True
+    )
     run.run()
     found = tuple([run.captured.get(i) for i in range(len(wanted))])
     missing = [i for i, g in enumerate(found) if g is None]

@@ -25,6 +25,8 @@ class Suspect(Node):
 
     __slots__ = ("what",)
 
+    what: str
+
     edges = ()
     saved = None
     attrs = None
@@ -55,7 +57,7 @@ def run_with_suspects(function: Any, ctx: Any, names: Sequence[str], grads: Sequ
 def warn_of_suspects(function: Any, gradients: Sequence[Any], since: int) -> None:
     """Warn if a gradient depends on an intermediate; looks only at nodes made after number ``since``."""
     found = {}
-    stack = [(edge_of(g)[0], i) for i, g in enumerate(gradients) if g is not None and g._edge is not None]
+    stack = [(g._edge[0], i) for i, g in enumerate(gradients) if g is not None and g._edge is not None]
     seen = set()
     while stack:
         node, index = stack.pop()
@@ -83,13 +85,16 @@ class Refused(Node):
 
     __slots__ = ("function_name",)
 
+    function_name: str
+
     saved = None
     attrs = None
     many = True
 
     def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
         raise RuntimeError(
-            f"trying to differentiate twice a function that was marked with @once_differentiable ({self.function_name}). Write its backward "
+            f"trying to differentiate twice a function that was marked with @once_differentiable "
+            f"({self.function_name}). Write its backward "
             "with tensor operations and without the mark, or do not take a second derivative through it."
         )
 
@@ -118,5 +123,9 @@ def _blocked(owner: Any, grads: Sequence[Any], found: Sequence[Any]) -> tuple[An
     node.edges = tuple([edge for edge in (*through, *owner.edges) if edge is not None])
     node.seq, node.hooks, node.made = next(counter), None, owner.made
     node.function_name = owner.function.__name__
-    node.outs = tuple([fact for g in found for fact in ((g._a.shape, g._a.dtype) if isinstance(g, Tensor) else ((), None))])
-    return tuple([Bound.unpack(g._a, storage_of(g), (node, i)) if isinstance(g, Tensor) else g for i, g in enumerate(found)])
+    node.outs = tuple(
+        [fact for g in found for fact in ((g._a.shape, g._a.dtype) if isinstance(g, Tensor) else ((), None))]
+    )
+    return tuple(
+        [Bound.unpack(g._a, storage_of(g), (node, i)) if isinstance(g, Tensor) else g for i, g in enumerate(found)]
+    )

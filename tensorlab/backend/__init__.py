@@ -15,7 +15,19 @@ from tensorlab.backend import host
 from tensorlab.backend.storage import Storage
 from tensorlab.device import device
 
-__all__ = ["Storage", "add_into", "copied_like", "gpu", "host", "namespace", "of", "put", "to_host", "why_no_gpu", "zeros"]
+__all__ = [
+    "Storage",
+    "add_into",
+    "copied_like",
+    "gpu",
+    "host",
+    "namespace",
+    "of",
+    "put",
+    "to_host",
+    "why_no_gpu",
+    "zeros",
+]
 
 #: Whether arrays were put on more than one GPU: then each piece of work has to be told where it belongs.
 several = False
@@ -96,5 +108,7 @@ def gpu(where: Any = "cuda") -> ModuleType:
     index = device(where).index
     if index is not None and index >= cuda.count():
         last = cuda.count() - 1
-        raise RuntimeError(f"device '{where}' was asked for (invalid device ordinal), but the GPUs here are cuda:0 to cuda:{last}")
+        raise RuntimeError(
+            f"device '{where}' was asked for (invalid device ordinal), but the GPUs here are cuda:0 to cuda:{last}"
+        )
     return cuda

@@ -93,7 +93,9 @@ def elementwise(forward: Callable[..., Any], arrays: Sequence[Any]) -> Any:
         return forward(xp, *arrays)
     ndim = max(a.ndim for a in given)
     order = common_order(given, ndim)
-    found = forward(xp, *[None if a is None else a.reshape((1,) * (ndim - a.ndim) + a.shape).transpose(order) for a in arrays])
+    found = forward(
+        xp, *[None if a is None else a.reshape((1,) * (ndim - a.ndim) + a.shape).transpose(order) for a in arrays]
+    )
     return in_order(found, inverse(order))
 
 
@@ -129,7 +131,7 @@ def alone(array: Any) -> bool:
 
 def overlap(a: Any, b: Any) -> bool:
     """Whether two arrays of one GPU have an element in common."""
-    return np.shares_memory(_Outline(a), _Outline(b), max_work=-1 if a.ndim < 3 else 10_000)
+    return np.shares_memory(_Outline(a), _Outline(b), max_work=-1 if a.ndim < 3 else 10_000)  # type: ignore[arg-type]
 
 
 class _Outline:

@@ -62,7 +62,9 @@ def root(array: np.ndarray) -> np.ndarray:
     if last % array.itemsize == 0:
         flat = as_strided(array, shape=(last // array.itemsize + 1 if array.size else 0,), strides=(array.itemsize,))
         return np.asarray(flat)
-    raise ValueError(f"strides {array.strides} are not multiples of the element size {array.itemsize}; copy the array first")
+    raise ValueError(
+        f"strides {array.strides} are not multiples of the element size {array.itemsize}; copy the array first"
+    )
 
 
 def strided(root: np.ndarray, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> np.ndarray:
@@ -106,4 +108,4 @@ def alone(array: np.ndarray) -> bool:
 
 def overlap(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two arrays have an element in common."""
-    return np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=-1 if a.ndim < 3 else 10_000)
+    return np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=-1 if a.ndim < 3 else 10_000)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import creation, functional
+from tensorlab import creation, dtypes, functional
 from tensorlab.tensor import Tensor
 
 
@@ -42,7 +42,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
         _known(first)
         return creation.tensor(np.stack(batch))
     if isinstance(first, float):
-        return creation.tensor(batch, dtype=float)
+        return creation.tensor(batch, dtype=dtypes.float64)
     if isinstance(first, int):
         return creation.tensor(batch)
     if isinstance(first, (str, bytes)):

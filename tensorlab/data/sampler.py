@@ -123,7 +123,7 @@ class WeightedRandomSampler(Sampler):
 
     def __iter__(self) -> Iterator[int]:
         odds = self.weights.numpy()
-        source = random._numpy(_own(self.generator))
+        source = random.numpy_generator(_own(self.generator))
         drawn = source.choice(len(odds), self.num_samples, self.replacement, odds / odds.sum())
         return iter(drawn.tolist())
 

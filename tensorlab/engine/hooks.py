@@ -86,7 +86,9 @@ class NodeHooks:
         said += [f"pre-hook {name_of(h)}" for h in self.pre.values()]
         return said + [f"hook {name_of(h)}" for h in self.post.values()]
 
-    def before(self, node: Any, grads: list[Any], runs: bool, retained: list[tuple[Any, Any]], journal: bool) -> list[Any]:
+    def before(
+        self, node: Any, grads: list[Any], runs: bool, retained: list[tuple[Any, Any]], journal: bool
+    ) -> list[Any]:
         """The gradients of a node's outputs after everything that is called before it runs.
 
         ``runs`` false calls what belongs to the tensors and leaves out the node's own pre-hooks. ``retained`` is given every
@@ -140,7 +142,8 @@ def _replaced(node: Any, hook: Any, found: Any, old: Sequence[Any]) -> list[Any]
     """What a hook on a node returned: a tuple with one gradient, or ``None`` for no gradient, for each that it was given."""
     if not isinstance(found, tuple):
         raise TypeError(
-            f"hook {name_of(hook)} of {node.name()}: expected tuple, but hook returned {type(found).__name__!r}; return one gradient for each it was "
+            f"hook {name_of(hook)} of {node.name()}: expected tuple, but hook returned "
+            f"{type(found).__name__!r}; return one gradient for each it was "
             f"given, here ({', '.join(['...'] * len(old))},), or None to change nothing"
         )
     if len(found) != len(old):
@@ -156,11 +159,15 @@ def checked(node: Any, hook: Any, new: Any, old: Any) -> Any:
         return old
     who = f"hook {name_of(hook)!r} of {node.name()}" if hook is not None else f"the edit at {node.name()}"
     if not hasattr(new, "_a"):
-        raise TypeError(f"{who}: expected Variable, but hook returned {type(new).__name__!r}; return a Tensor, or None to change nothing")
+        raise TypeError(
+            f"{who}: expected Variable, but hook returned {type(new).__name__!r}; return a Tensor, or None to change nothing"
+        )
     if old is None:
         raise RuntimeError(f"{who}: can't replace a None gradient with a non-None value")
     if new._a.shape != old._a.shape:
-        raise RuntimeError(f"{who} has changed the size of value: it got shape {list(old._a.shape)} and returned {list(new._a.shape)}")
+        raise RuntimeError(
+            f"{who} has changed the size of value: it got shape {list(old._a.shape)} and returned {list(new._a.shape)}"
+        )
     if new._a.dtype != old._a.dtype:
         raise RuntimeError(
             f"{who} has changed the type of value: it got {old.dtype} and returned {new.dtype}; return the same type, for example with "

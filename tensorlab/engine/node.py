@@ -76,7 +76,8 @@ class Packed:
         found = self.unpack(self.payload)
         if not hasattr(found, "_a"):
             raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found).__name__}, for {node.name()}"
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(found).__name__}, for {node.name()}"
             )
         if found._a.shape != self.shape or found._a.dtype != self.dtype:
             raise RuntimeError(
@@ -234,7 +235,7 @@ class Node:
                     return [None if r is None else Bound.wrap(r) for r in self.flow(a)]
                 with backend.of(a).on(a):
                     return [None if r is None else Bound.wrap(r) for r in self.flow(a)]
-        out = []
+        out: list[Any] = []
         conjugate = self.outs[1].kind == "c" and row.holomorphic
         if conjugate:
             g = g.conj()
@@ -250,7 +251,7 @@ class Node:
     flow: Any = None
 
     def _flow(self, a: Any) -> list[Any]:
-        out = []
+        out: list[Any] = []
         for edge, step in zip(self.edges, self._plain, strict=True):
             out.append(None if edge is None else _fitted(step(a, self), *facts(edge)))
         return out
@@ -441,7 +442,9 @@ def _fitted(r: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 def node_class(row: Any) -> type[Node]:
     """The class of a row's nodes, one a row, named as PyTorch names it."""
     if row.node is None:
-        made: Any = type(row.node_name, (Node,), {"__slots__": (), "row": row, "__doc__": f"Records one call of {row.name}()."})
+        made: Any = type(
+            row.node_name, (Node,), {"__slots__": (), "row": row, "__doc__": f"Records one call of {row.name}()."}
+        )
         made.plan(row)
         made.many = len(row.results) > 1 or row.name in ("split", "unbind")
         if row.on_arrays:

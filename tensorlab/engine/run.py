@@ -187,7 +187,9 @@ class BackwardRun:
     @property
     def waiting(self) -> dict[Node, list[Any]]:
         """The gradients that wait: for every node that has some, one entry an output."""
-        return {node: _slots(node, cell[1]) for node, cell in self.cells.items() if cell[1] is not None and cell[0] >= 0}
+        return {
+            node: _slots(node, cell[1]) for node, cell in self.cells.items() if cell[1] is not None and cell[0] >= 0
+        }
 
     def reaches(self, node: Node) -> bool:
         """Whether a node is part of this pass."""
@@ -252,7 +254,10 @@ class BackwardRun:
     def _refuse(self) -> None:
         if self.closed:
             raise RuntimeError("this backward run is closed; start a new one from the loss")
-        raise RuntimeError("this backward run is in the middle of a step: what a step calls (a hook, a predicate) cannot move the run itself")
+        raise RuntimeError(
+            "this backward run is in the middle of a step: what a step calls (a hook, a "
+            "predicate) cannot move the run itself"
+        )
 
     def _guarded(self, until: Callable[[BackwardRun, Node], bool] | None, limit: int) -> Node | None:
         """Advance with this pass's grad mode, and give the thread its own back."""
@@ -338,7 +343,10 @@ class BackwardRun:
     def _tell(self, node: Node, grads: Any, sent: Sequence[Any]) -> None:
         """Tell the taps of a step. What travelled as plain arrays they see as tensors."""
         if self._arrays:
-            grads = [g if g is None or hasattr(g, "_a") else Bound.wrap(g) for g in (grads if isinstance(grads, list) else [grads])]
+            grads = [
+                g if g is None or hasattr(g, "_a") else Bound.wrap(g)
+                for g in (grads if isinstance(grads, list) else [grads])
+            ]
             sent = [None if g is None else Bound.wrap(g) for g in sent]
         for tap in list(taps.steps):
             tap(node, grads, sent)
@@ -441,9 +449,13 @@ class BackwardRun:
 
         ``grads`` is ``None`` where no hook saw the gradient, which then is in the cell alone and may become ``.grad`` itself.
         """
-        if not self._fill or (self._needed is not None and node not in self._captures):
-            return
         leaf = node.variable
+        if (
+            not self._fill
+            or not (leaf._rg or leaf.requires_grad)
+            or (self._needed is not None and node not in self._captures)
+        ):
+            return
         held = cell if grads is None else [0, grads[0]._a if self._arrays and grads[0] is not None else grads[0]]
         if self._stage == 0 and held[1] is not None:
             with _deposits:
@@ -465,7 +477,10 @@ class BackwardRun:
                             into += more
                         else:
                             backend.add_into(into, more)
-                    except (FloatingPointError, RuntimeWarning):  # NumPy was told to raise, which it does once it has added
+                    except (
+                        FloatingPointError,
+                        RuntimeWarning,
+                    ):  # NumPy was told to raise, which it does once it has added
                         pass
                     except ValueError:  # memory that must not be written to
                         leaf._grad = _total(current, held[1], self._arrays)
@@ -478,7 +493,7 @@ class BackwardRun:
 
     def _tell_of_leaf(self, node: Any, leaf: Any, grads: Any) -> None:
         """Call the hooks that come after the accumulation; one that raised is not called again."""
-        hooks = [(hook, (leaf,)) for hook in node.after.values()]
+        hooks: list[tuple[Any, tuple[Any, ...]]] = [(hook, (leaf,)) for hook in node.after.values()]
         if node.hooks is not None:
             hooks += [(hook, ((), tuple(grads or ()))) for hook in node.hooks.post.values()]
         for told, (hook, arguments) in enumerate(hooks, 1):
@@ -497,14 +512,18 @@ class BackwardRun:
                 self._settle()
             cell = self.cells.get(node)
             if cell is None or cell[0] < 0 or cell[1] is None:
-                raise RuntimeError(f"no gradient waits at {node.name()}; only gradients that have not been used can be changed")
+                raise RuntimeError(
+                    f"no gradient waits at {node.name()}; only gradients that have not been used can be changed"
+                )
             slots = _slots(node, cell[1])
             if not 0 <= output < len(slots):
                 raise IndexError(f"{node.name()} has no output {output}; it has {len(slots)}")
             slots[output] = _fits(node, output, gradient)
             new = slots if node.many else slots[0]
             if self._arrays:
-                raise RuntimeError("the gradients of this run travel unseen; make a BackwardRun of your own to edit them")
+                raise RuntimeError(
+                    "the gradients of this run travel unseen; make a BackwardRun of your own to edit them"
+                )
             if self._journal is not None:
                 self._journal.append(Undo(node, cell[1], self.count, edit=True))
             cell[1] = new
@@ -526,7 +545,13 @@ class BackwardRun:
             if not journal:
                 return None
             undo = journal[-1]
-            self._inflight = [undo.node, None, None, 0, undo]  # should anything interrupt this, the next move completes it
+            self._inflight = [
+                undo.node,
+                None,
+                None,
+                0,
+                undo,
+            ]  # should anything interrupt this, the next move completes it
             self._settle()
             return undo.node
 
@@ -568,7 +593,8 @@ def _fits(node: Node, output: int, gradient: Any) -> Any:
         raise TypeError(f"a gradient is a Tensor, not {type(gradient).__name__}")
     if gradient._a.shape != shape or gradient._a.dtype != dtype:
         raise RuntimeError(
-            f"the gradient for {node.name()} must have shape {list(shape)} and type {dtype}, not {list(gradient._a.shape)} and {gradient._a.dtype}"
+            f"the gradient for {node.name()} must have shape {list(shape)} and type {dtype}, not "
+            f"{list(gradient._a.shape)} and {gradient._a.dtype}"
         )
     return gradient
 

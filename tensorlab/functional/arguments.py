@@ -53,7 +53,9 @@ def need_index(op: str, index: Any, position: int = 3) -> None:
     if not isinstance(index, dispatch.Tensor):
         raise TypeError(f"{op}(): argument 'index' (position {position}) must be Tensor, not {type(index).__name__}")
     if index._a.size and index._a.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
-        raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index, got {index.dtype.name}; convert it with .long()")
+        raise RuntimeError(
+            f"{op}(): Expected dtype int32/int64 for index, got {index.dtype.name}; convert it with .long()"
+        )
 
 
 def need_tensor(op: str, name: str, position: int, value: Any) -> None:
@@ -65,7 +67,9 @@ def need_tensor(op: str, name: str, position: int, value: Any) -> None:
 def list_of_tensors(op: str, tensors: Any, empty: type[Exception] = RuntimeError) -> list[Tensor]:
     """A sequence of at least one tensor as a list."""
     if isinstance(tensors, dispatch.Tensor) or not isinstance(tensors, (tuple, list)):
-        raise TypeError(f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}")
+        raise TypeError(
+            f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}"
+        )
     for i, x in enumerate(tensors):
         if not isinstance(x, dispatch.Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0 of {op}(), but got {type(x).__name__}")
@@ -82,6 +86,7 @@ def need_dims(op: str, arguments: Sequence[tuple[str, Tensor, int]]) -> None:
             found = " and ".join(f"{y._a.ndim}D" for _, y, _ in arguments if isinstance(y, dispatch.Tensor))
             kind = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[n]
             raise RuntimeError(
-                f"{op}(): {name} must be {kind}: {n}D tensor{'s' if op == 'dot' else ''} expected, but got {found} tensors, {name} with shape "
+                f"{op}(): {name} must be {kind}: {n}D tensor{'s' if op == 'dot' else ''} expected, but got "
+                f"{found} tensors, {name} with shape "
                 f"{list(x._a.shape)}"
             )

@@ -29,11 +29,19 @@ def checked(function: Function, *, takes_out: bool = False) -> Function:
         try:
             return function(*args, **kwargs)
         except AttributeError as error:
-            if error.name != "_a":
+            if not _given(error.obj, args, kwargs):
                 raise
             raise TypeError(_not_a_tensor(function, args, kwargs, error.obj)) from None
 
     return public
+
+
+def _given(wrong: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether something that is no tensor is one of the arguments, or stands in one of them."""
+    if isinstance(wrong, dispatch.Tensor):
+        return False
+    given = (*args, *kwargs.values())
+    return any(value is wrong or (isinstance(value, (tuple, list)) and any(x is wrong for x in value)) for value in given)
 
 
 def _not_a_tensor(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], wrong: Any) -> str:
@@ -74,7 +82,9 @@ def _into(out: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str,
 
 def _receive(name: str, x: Any, result: Any) -> None:
     if not dtypes.can_cast(result.dtype, x.dtype):
-        raise RuntimeError(f"{name}(): result type {result.dtype.name} can't be cast to the desired output type {x.dtype.name}")
+        raise RuntimeError(
+            f"{name}(): result type {result.dtype.name} can't be cast to the desired output type {x.dtype.name}"
+        )
     if x.shape != result.shape:
         if x.numel():
             warnings.warn(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import dispatch
+from tensorlab import backend, dispatch
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_index, need_tensor
 from tensorlab.functional.shapes import broadcast_tensors
@@ -52,7 +52,10 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Positions of elements that are not 0: one row each, or a tuple with one vector a dimension."""
-    found = [i.copy() for i in np.nonzero(np.atleast_1d(input._a))]
-    if as_tuple:
-        return tuple([dispatch.wrap(i) for i in found])
-    return dispatch.wrap(np.stack(found).T if input._a.ndim else np.zeros((found[0].size, 0), np.int64))
+    a, where = input._a, backend.of(input._a)
+    xp = where.xp
+    with where.on(a):
+        found = [i.copy() for i in xp.nonzero(xp.atleast_1d(a))]
+        if as_tuple:
+            return tuple([dispatch.wrap(i) for i in found])
+        return dispatch.wrap(xp.stack(found).T if a.ndim else xp.zeros((found[0].size, 0), np.int64))

@@ -85,6 +85,9 @@ absolute, negative, multiply = abs, neg, mul
 arcsin, arccos, arctan = asin, acos, atan
 greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne
 
+#: Functions straight from their rows, without the options of their public forms: what operators call.
+BARE = {"add": _add, "sub": _sub, "rsub": _rsub, "div": _div}
+
 
 def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``input + alpha * other``; inputs promote and broadcast.
@@ -108,11 +111,13 @@ def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
 
 def scaled(op: str, input: Any, other: Any, alpha: Any) -> Any:
     """``alpha * other`` in the type that ``input + other`` has. Raises ``RuntimeError`` where that type cannot hold ``alpha``."""
-    common = dispatch.common_dtype(dispatch._tensors(ROWS["add"], (input, other)))
+    common = dispatch.common_dtype(dispatch.as_tensors(ROWS["add"], (input, other)))
     if isinstance(alpha, bool) and common.category != dtypes.BOOL:
         raise RuntimeError(f"{op}(): Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, float) and common.category < dtypes.FLOAT:
-        raise RuntimeError(f"{op}(): For integral input tensors, argument alpha must not be a floating point number, got {alpha}.")
+        raise RuntimeError(
+            f"{op}(): For integral input tensors, argument alpha must not be a floating point number, got {alpha}."
+        )
     return mul(other.to(common), alpha) if isinstance(other, dispatch.Tensor) else other * alpha
 
 
@@ -126,7 +131,9 @@ def div(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tenso
     if rounding_mode is None:
         return _div(input, other)
     if rounding_mode not in ("floor", "trunc"):
-        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
     return call(ROWS[f"div_{rounding_mode}"], (input, other))
 
 
@@ -138,7 +145,9 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     if decimals == 0:
         return _round(input)
     if input._a.dtype.kind in "biu":
-        raise RuntimeError(f'"round" not implemented for {input.dtype.name} with decimals={decimals}; integers have none')
+        raise RuntimeError(
+            f'"round" not implemented for {input.dtype.name} with decimals={decimals}; integers have none'
+        )
     scale = 10.0 ** (decimals if decimals > 0 else -decimals)
     return _round(input * scale) / scale if decimals > 0 else _round(input / scale) * scale
 
@@ -181,17 +190,20 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
     Shapes broadcast and types promote. Raises ``RuntimeError`` unless the condition is boolean.
     """
+    need_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     if input is None or other is None:
         raise TypeError("where() takes a condition alone, or a condition and two values")
     if condition._a.dtype.kind != "b" and condition._a.dtype != dtypes.uint8.np:
-        raise RuntimeError(f"where(): expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.name}")
+        raise RuntimeError(
+            f"where(): expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.name}"
+        )
     row = ROWS["where"]
     if isinstance(input, dispatch.Tensor) or isinstance(other, dispatch.Tensor):
-        a, b = dispatch._tensors(row, (input, other))
+        a, b = dispatch.as_tensors(row, (input, other))
     else:
-        a, b = (dispatch._number(dtypes.scalar_dtype(value).np, value) for value in (input, other))
+        a, b = (dispatch.number_beside(dtypes.scalar_dtype(value).np, value) for value in (input, other))
     target = dispatch.common_dtype([a, b]).np
     a, b = (x if x._a.dtype == target else dispatch.cast(x, target) for x in (a, b))
     return call(row, (condition if condition._a.dtype.kind == "b" else condition != 0, a, b))
@@ -214,9 +226,13 @@ def fillable(op: str, input: Tensor, mask: Tensor, value: Any) -> tuple[Tensor, 
     if mask._a.dtype.kind != "b":
         raise RuntimeError(f"{op} only supports boolean masks, but got mask with dtype {mask.dtype.name}")
     if isinstance(value, dispatch.Tensor) and value._a.ndim:
-        raise RuntimeError(f"{op} only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} dimension(s).")
+        raise RuntimeError(
+            f"{op} only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} dimension(s)."
+        )
     if isinstance(value, dispatch.Tensor):
         if value._a.dtype.kind == "c" and input._a.dtype.kind != "c":
-            raise RuntimeError(f"value cannot be converted to type {input.dtype.name} without overflow: it is {value.dtype.name}")
+            raise RuntimeError(
+                f"value cannot be converted to type {input.dtype.name} without overflow: it is {value.dtype.name}"
+            )
         return input, mask, value
     return input, mask, dispatch.wrap(number(value, input.dtype))

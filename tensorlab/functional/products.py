@@ -47,7 +47,9 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Inner product of two vectors of equal length."""
     need_dims("dot", (("self", input, 1), ("tensor", tensor, 1)))
     if input._a.dtype != tensor._a.dtype:
-        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {input.dtype.name} and {tensor.dtype.name}")
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {input.dtype.name} and {tensor.dtype.name}"
+        )
     if input._a.shape != tensor._a.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor {list(input._a.shape)} and src {list(tensor._a.shape)} to have the same number of "
@@ -61,7 +63,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     need_dims("bmm", (("self", input, 3), ("mat2", mat2, 3)))
     if input._a.shape[0] != mat2._a.shape[0]:
         raise RuntimeError(
-            f"bmm(): Expected size for first two dimensions of batch2 tensor to be equal: batches {input._a.shape[0]} and {mat2._a.shape[0]}"
+            f"bmm(): Expected size for first two dimensions of batch2 tensor to be equal: batches "
+            f"{input._a.shape[0]} and {mat2._a.shape[0]}"
         )
     return call(ROWS["bmm"], (input, mat2))
 

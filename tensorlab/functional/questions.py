@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import dispatch, dtypes
+from tensorlab import backend, dispatch, dtypes
 from tensorlab.functional.arguments import need_tensor
 from tensorlab.ops import ROWS
 
@@ -26,7 +26,7 @@ def numel(input: Tensor) -> int:
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and elements."""
     need_tensor("equal", "other", 2, other)
-    return input._a.shape == other._a.shape and bool(np.array_equal(input._a, other._a))
+    return input._a.shape == other._a.shape and _ask("equal", "array_equal", input, other)
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
@@ -34,11 +34,26 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
     need_tensor("allclose", "other", 2, other)
     if input._a.dtype != other._a.dtype:
         raise RuntimeError(f"allclose(): {input.dtype.name} did not match {other.dtype.name}; convert one with .to()")
-    return bool(np.allclose(input._a, other._a, rtol, atol, equal_nan))
+    return _ask("allclose", "allclose", input, other, rtol, atol, equal_nan)
+
+
+def _ask(name: str, question: str, input: Tensor, other: Tensor, *rest: Any) -> bool:
+    """The answer of a function of the array namespace that both share. Raises ``RuntimeError`` for different devices."""
+    a, b = input._a, other._a
+    if type(a) is np.ndarray is type(b):
+        return bool(getattr(np, question)(a, b, *rest))
+    if input.device != other.device:
+        raise RuntimeError(
+            f"{name}(): Expected all tensors to be on the same device, but 'input' is on {input.device}, 'other' is on {other.device}. "
+            "Move one with .to(other.device)."
+        )
+    where = backend.of(a)
+    with where.on(a):
+        return bool(getattr(where.xp, question)(a, b, *rest))
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """The type that an operation on both would give."""
     if not isinstance(tensor1, dispatch.Tensor) and not isinstance(tensor2, dispatch.Tensor):
         return dtypes.promote_types(dtypes.scalar_dtype(tensor1), dtypes.scalar_dtype(tensor2))
-    return dispatch.common_dtype(dispatch._tensors(ROWS["add"], (tensor1, tensor2)))
+    return dispatch.common_dtype(dispatch.as_tensors(ROWS["add"], (tensor1, tensor2)))

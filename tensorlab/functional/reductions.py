@@ -16,28 +16,64 @@ from tensorlab.return_types import named
 Tensor = Any
 
 
-def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+def sum(
+    input: Tensor,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Tensor:
     """Sum of all elements, or over ``dim``; integers and booleans sum to int64.
 
     >>> import tensorlab as tl
     >>> tl.sum(tl.tensor([[1, 2], [3, 4]]), dim=0)
     tensor([4, 6])
     """
-    return call(ROWS["sum"], (input,), dim=some_dims("sum", input, dim, axis), keepdim=keepdim or keepdims, dtype=np_dtype(dtype))
+    return call(
+        ROWS["sum"],
+        (input,),
+        dim=some_dims("sum", input, dim, axis),
+        keepdim=keepdim or keepdims,
+        dtype=np_dtype(dtype),
+    )
 
 
-def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+def mean(
+    input: Tensor,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Tensor:
     """Arithmetic mean of all elements, or over ``dim``. Raises ``RuntimeError`` for integers unless ``dtype`` is given."""
-    return call(ROWS["mean"], (input,), dim=some_dims("mean", input, dim, axis), keepdim=keepdim or keepdims, dtype=np_dtype(dtype))
+    return call(
+        ROWS["mean"],
+        (input,),
+        dim=some_dims("mean", input, dim, axis),
+        keepdim=keepdim or keepdims,
+        dtype=np_dtype(dtype),
+    )
 
 
-def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+def prod(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Tensor:
     """Product of all elements, or over one ``dim``; integers multiply to int64. Its gradient is exact with zeros too."""
-    dims = some_dims("prod", input, dim, axis) if dim is axis is None else one_dims("prod", input, dim, axis)
+    dims = some_dims("prod", input, dim, axis) if dim is axis is None else _one_dims("prod", input, dim, axis)
     return call(ROWS["prod"], (input,), dim=dims, keepdim=keepdim or keepdims, dtype=np_dtype(dtype))
 
 
-def one_dims(op: str, input: Tensor, dim: Any, axis: Any) -> tuple[int, ...]:
+def _one_dims(op: str, input: Tensor, dim: Any, axis: Any) -> tuple[int, ...]:
     d = one_dim(op, input, dim, axis)
     return (d,) if input._a.ndim else ()
 
@@ -99,7 +135,9 @@ def _filled(op: str, input: Tensor, dims: tuple[int, ...], *, all_of_them: bool)
             f"shape {list(input._a.shape)} has no element to choose."
         )
     d = next(d for d in dims if input._a.shape[d] == 0)
-    raise IndexError(f"{op}(): Expected reduction dim {d} to have non-zero size, but the shape is {list(input._a.shape)}")
+    raise IndexError(
+        f"{op}(): Expected reduction dim {d} to have non-zero size, but the shape is {list(input._a.shape)}"
+    )
 
 
 def amax(input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Tensor:
@@ -130,7 +168,15 @@ def _extreme(op: str, input: Tensor, dim: Any, keepdim: bool) -> Any:
     return named(op)(*call(ROWS[f"{op}_dim"], (input,), dim=d, keepdim=keepdim))
 
 
-def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def max(
+    input: Tensor,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    other: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Any:
     """Largest element of all; with ``dim``, the pair ``(values, indices)``; with a tensor, ``maximum``. NaN counts as largest.
 
     >>> import tensorlab as tl
@@ -140,7 +186,15 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     return _extreme("max", input, _first(dim, other, axis), keepdim or keepdims)
 
 
-def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def min(
+    input: Tensor,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    other: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+) -> Any:
     """Smallest element of all; with ``dim``, the pair ``(values, indices)``; with a tensor, ``minimum``. NaN counts as smallest."""
     return _extreme("min", input, _first(dim, other, axis), keepdim or keepdims)
 
@@ -156,12 +210,16 @@ def _arg(op: str, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
     return call(ROWS[op], (input,), dim=d, keepdim=keepdim)
 
 
-def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmax(
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False
+) -> Tensor:
     """Index of the largest element, the first if several; into the flattened tensor unless ``dim`` is given."""
     return _arg("argmax", input, axis if dim is None else dim, keepdim or keepdims)
 
 
-def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmin(
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False
+) -> Tensor:
     """Index of the smallest element, the first if several; into the flattened tensor unless ``dim`` is given."""
     return _arg("argmin", input, axis if dim is None else dim, keepdim or keepdims)
 
@@ -189,7 +247,9 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
 def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """``(sum(|x| ** ord)) ** (1 / ord)`` of all elements, or over ``dim``. Its gradient where the norm is 0 is 0."""
     if x._a.dtype.kind in "biu" and dtype is None:
-        raise RuntimeError(f"norm(): Expected a floating point or complex tensor as input. Got {x.dtype.name}; convert it with .float()")
+        raise RuntimeError(
+            f"norm(): Expected a floating point or complex tensor as input. Got {x.dtype.name}; convert it with .float()"
+        )
     if dtype is not None:
         x = x.to(dtype)
     size = abs(x)
@@ -202,7 +262,9 @@ def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     return call(ROWS["vector_norm"], (x,), dim=some_dims("norm", x, dim), keepdim=keepdim, p=float(ord))
 
 
-def logsumexp(input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+def logsumexp(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False
+) -> Tensor:
     """``log(sum(exp(input)))`` over ``dim``, without overflow."""
     if dim is None and axis is None:
         raise TypeError("logsumexp() missing 1 required argument: 'dim'")

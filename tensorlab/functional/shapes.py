@@ -7,7 +7,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from tensorlab import dispatch, dtypes, layout
+from tensorlab import backend, dispatch, dtypes, layout
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import one_dim
 from tensorlab.layout import wrap_dim, wrap_dims
@@ -32,8 +32,15 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """
     wanted = layout.infer_size(shape if isinstance(shape, (tuple, list)) else (shape,), input._a.size)
     if isinstance(layout.view(layout.Layout(input._a.shape, strides_of(input._a)), wanted), layout.Blocked):
-        input = clone(input, memory_format=layout.contiguous_format)
+        return _copied(input, wanted)
     return view(ROWS["view"], input, shape=wanted)
+
+
+def _copied(input: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A row-major copy under another shape: no view, since nobody else has its storage."""
+    out = view(ROWS["view"], clone(input, memory_format=layout.contiguous_format), shape=shape)
+    out._view, out._live = None, out._rg
+    return out
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -48,7 +55,9 @@ swapaxes = swapdims = transpose
 def t(input: Tensor) -> Tensor:
     """A matrix transposed; vectors and numbers as they are. Raises ``RuntimeError`` for more than 2 dimensions."""
     if input._a.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._a.ndim}D; use .mT or permute()")
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {input._a.ndim}D; use .mT or permute()"
+        )
     return view(ROWS["t"], input)
 
 
@@ -120,7 +129,9 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         return reshape(input, (1,))
     first, last = wrap_dim(start_dim, n, "flatten"), wrap_dim(end_dim, n, "flatten")
     if first > last:
-        raise RuntimeError(f"flatten() has invalid args: start_dim cannot come after end_dim (got {start_dim} and {end_dim})")
+        raise RuntimeError(
+            f"flatten() has invalid args: start_dim cannot come after end_dim (got {start_dim} and {end_dim})"
+        )
     if first == last:
         return input
     shape = input._a.shape
@@ -133,7 +144,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def ravel(input: Tensor) -> Tensor:
     """All dimensions made one: a view of a contiguous tensor, else a copy."""
     if not layout.is_contiguous(input._a.shape, strides_of(input._a)):
-        input = clone(input, memory_format=layout.contiguous_format)
+        return _copied(input, (input._a.size,))
     return view(ROWS["view"], input, shape=(input._a.size,))
 
 
@@ -153,7 +164,9 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     size = input._a.shape[d]
     at = operator.index(index)
     if not -size <= at < size:
-        raise IndexError(f"select(): index {at} out of range for tensor of size {list(input._a.shape)} at dimension {d}")
+        raise IndexError(
+            f"select(): index {at} out of range for tensor of size {list(input._a.shape)} at dimension {d}"
+        )
     return view(ROWS["select"], input, dim=d, index=at % size)
 
 
@@ -180,7 +193,9 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, got {length}.")
     if not -size <= start <= size:
-        raise IndexError(f"narrow(): start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+        raise IndexError(
+            f"narrow(): start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
     start = start + size if start < 0 else start
     if start + length > size:
         raise RuntimeError(f"narrow(): start ({start}) + length ({length}) exceeds dimension size ({size}).")
@@ -194,9 +209,12 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
     if len(wanted.shape) != len(wanted.strides):
         raise RuntimeError(f"as_strided(): mismatch in length of strides and shape: {list(size)} and {list(stride)}")
     if builtins.min((*wanted.shape, *wanted.strides, wanted.offset)) < 0:
-        raise RuntimeError(f"as_strided(): sizes, strides and offset must not be negative, got {list(size)}, {list(stride)}, {wanted.offset}")
+        raise RuntimeError(
+            f"as_strided(): sizes, strides and offset must not be negative, got {list(size)}, "
+            f"{list(stride)}, {wanted.offset}"
+        )
     st = dispatch.storage_of(input)
-    held = (st.root if st.root is not None else dispatch.backend.of(input._a).root(input._a)).nbytes
+    held = (st.root if st.root is not None else backend.of(input._a).root(input._a)).nbytes
     needed = (wanted.offset + layout.extent(wanted.shape, wanted.strides)) * input._a.itemsize
     if 0 not in wanted.shape and needed > held:
         raise RuntimeError(
@@ -229,12 +247,17 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of a size, or of several sizes, along ``dim``; views."""
+    if tensor._a.ndim == 0:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, tensor._a.ndim, "split")
     size = tensor._a.shape[d]
     if isinstance(split_size_or_sections, (tuple, list)):
         sizes = tuple(split_size_or_sections)
         if builtins.sum(sizes) != size:
-            raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {d}), but got split_sizes={list(sizes)}")
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's "
+                f"size at dimension {d}), but got split_sizes={list(sizes)}"
+            )
     else:
         step = split_size_or_sections
         if step < 0 or (step == 0 and size):
@@ -247,6 +270,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most ``chunks`` parts of equal size, the last perhaps smaller; views."""
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    if input._a.ndim == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, input._a.ndim, "chunk")
     size = input._a.shape[d]
     return split(input, (size + chunks - 1) // chunks if size else 0, d)
@@ -288,13 +313,12 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
     return call(ROWS["clone"], (input,), memory_format=memory_format)
 
 
-
-
 def view_dtype(input: Tensor, dtype: dtypes.dtype) -> Tensor:
     """The same bits read as another type of the same width; a view without gradient."""
     if dtype.itemsize != input._a.itemsize:
         raise RuntimeError(
-            f"view(dtype): {input.dtype.name} has {input._a.itemsize} bytes an element and {dtype.name} {dtype.itemsize}; only equal widths "
+            f"view(dtype): {input.dtype.name} has {input._a.itemsize} bytes an element and {dtype.name} "
+            f"{dtype.itemsize}; only equal widths "
             "can be seen as each other"
         )
     return alias(input, layout_of(input), dtype.np)

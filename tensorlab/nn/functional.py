@@ -5,11 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from tensorlab import dispatch, functional, layout, random
+import numpy as np
+
+from tensorlab import backend, dispatch, functional, layout, random
 from tensorlab.dispatch import call
 from tensorlab.functional import relu as _relu
 from tensorlab.functional import sigmoid as sigmoid
 from tensorlab.functional import tanh as tanh
+from tensorlab.functional.arguments import need_tensor
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -35,13 +38,16 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     """While ``training``: each element is 0 with probability ``p``, else divided by ``1 - p``. Otherwise ``input``
     itself.
     """
+    need_tensor("dropout", "input", 1, input)
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
     a = input._a
-    keep = dispatch.backend.namespace(a).asarray(random._numpy(None).random(a.shape, dispatch.np.float32) >= p)
-    mask = dispatch.wrap(keep.astype(a.dtype) * a.dtype.type(0.0 if p == 1 else 1.0 / (1.0 - p)))
+    keep = random.numpy_generator().random(a.shape, np.float32) >= p
+    mask = dispatch.move(
+        dispatch.wrap(keep.astype(a.dtype) * a.dtype.type(0.0 if p == 1 else 1.0 / (1.0 - p))), dispatch.device_of(a)
+    )
     return input.mul_(mask) if inplace else input * mask
 
 
@@ -50,11 +56,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """``max(input, 0)``, element by element; its derivative at 0 is 0."""
-    return input.relu_() if inplace else _relu(input)
+    return relu_(input) if inplace else _relu(input)
 
 
 def relu_(input: Tensor) -> Tensor:
     """``relu``, written into ``input``."""
+    need_tensor("relu_", "input", 1, input)
     return input.relu_()
 
 
@@ -63,6 +70,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     Source: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016.
     """
+    need_tensor("gelu", "input", 1, input)
     if approximate == "none":
         return input * ((input * 0.7071067811865476).erf() + 1) * 0.5
     if approximate == "tanh":
@@ -73,16 +81,19 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """``exp(input) / sum(exp(input))`` along ``dim``. Without ``dim`` one is guessed, with a warning."""
+    need_tensor("softmax", "input", 1, input)
     return functional.softmax(input, _dim("softmax", dim, input, _stacklevel), dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """``softmax(-input)``."""
+    need_tensor("softmin", "input", 1, input)
     return functional.softmax(-input, _dim("softmin", dim, input, _stacklevel), dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """``log(softmax(input))`` along ``dim``, without overflow. Without ``dim`` one is guessed, with a warning."""
+    need_tensor("log_softmax", "input", 1, input)
     return functional.log_softmax(input, _dim("log_softmax", dim, input, _stacklevel), dtype)
 
 
@@ -176,6 +187,8 @@ def cross_entropy(
     >>> tl.nn.functional.cross_entropy(tl.zeros(1, 4), tl.tensor([2]))
     tensor(1.3863)
     """
+    need_tensor("cross_entropy", "input", 1, input)
+    need_tensor("cross_entropy", "target", 2, target)
     if size_average is not None or reduce is not None or reduction not in _REDUCTIONS:
         reduction = _reduction(reduction, size_average, reduce)
     if weight is not None:
@@ -206,15 +219,21 @@ def _without_ignored(input: Tensor, target: Tensor, ignore_index: int, dim: int)
     NaN.
     """
     a, t = input._a, target._a
-    if t.dtype.kind != "i" or (ignore_index < 0 and dispatch.np.minimum.reduce(t, axis=None, initial=0) >= 0):
+    on_host = type(t) is np.ndarray
+    if t.dtype.kind != "i" or (
+        on_host and ignore_index < 0 and np.minimum.reduce(t, axis=None, initial=0) >= 0
+    ):
         return input
-    ignored = t == ignore_index
-    if t.shape != a.shape[:dim] + a.shape[dim + 1 :] or not ignored.any():
+    if t.shape != a.shape[:dim] + a.shape[dim + 1 :] or dispatch.device_of(t) != dispatch.device_of(a):
         return input
-    xp = dispatch.backend.namespace(a)
-    rows = xp.expand_dims(ignored, dim)
-    if not (rows & ~xp.isfinite(a)).any():
-        return input
+    where = backend.of(a)
+    with where.on(a):
+        ignored = t == ignore_index
+        if not ignored.any():
+            return input
+        rows = where.xp.expand_dims(ignored, dim)
+        if not (rows & ~where.xp.isfinite(a)).any():
+            return input
     return functional.masked_fill(input, dispatch.wrap(rows), 0.0)
 
 
@@ -252,9 +271,12 @@ def _soft_cross_entropy(
     classes = input._a.shape[dim]
     if smoothing:
         target = target * (1 - smoothing) + smoothing / classes
-    impossible = (target._a == 0) & (log_odds._a == -float("inf"))
-    if impossible.any():  # 0 log 0 is 0
-        log_odds = functional.masked_fill(log_odds, dispatch.wrap(impossible), 0.0)
+    if type(target._a) is type(log_odds._a) is np.ndarray:
+        impossible = dispatch.wrap((target._a == 0) & (log_odds._a == -float("inf")))
+    else:
+        impossible = (target == 0) & (log_odds == -float("inf"))
+    if impossible._a.any():  # 0 log 0 is 0
+        log_odds = functional.masked_fill(log_odds, impossible, 0.0)
     products = log_odds * target
     if weight is not None:
         products = products * _along(weight, products, dim)

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from tensorlab import creation, modes
+from tensorlab.functional.arguments import need_tensor
 
 Tensor = Any
 
@@ -30,12 +31,14 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform numbers in [a, b)."""
+    need_tensor("uniform_", "tensor", 1, tensor)
     with modes.no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal numbers."""
+    need_tensor("normal_", "tensor", 1, tensor)
     with modes.no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -44,6 +47,7 @@ def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
     """Normal numbers, drawn again where they fall outside [a, b]."""
+    need_tensor("trunc_normal_", "tensor", 1, tensor)
     if not a < b:
         raise ValueError(f"trunc_normal_: a must be less than b, got {a} and {b}")
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -66,6 +70,7 @@ def trunc_normal_(
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One value everywhere."""
+    need_tensor("constant_", "tensor", 1, tensor)
     with modes.no_grad():
         return tensor.fill_(val)
 
@@ -77,12 +82,14 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Zeros."""
+    need_tensor("zeros_", "tensor", 1, tensor)
     with modes.no_grad():
         return tensor.zero_()
 
 
 def eye_(tensor: Tensor) -> Tensor:
     """1 on the diagonal of a matrix, 0 elsewhere."""
+    need_tensor("eye_", "tensor", 1, tensor)
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with modes.no_grad():
@@ -108,12 +115,14 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform in ``±gain * sqrt(6 / (fan_in + fan_out))``. Source: Glorot and Bengio, 2010."""
+    need_tensor("xavier_uniform_", "tensor", 1, tensor)
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Normal with deviation ``gain * sqrt(2 / (fan_in + fan_out))``. Source: Glorot and Bengio, 2010."""
+    need_tensor("xavier_normal_", "tensor", 1, tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor))), generator)
 
 
@@ -121,6 +130,7 @@ def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Uniform in ``±gain * sqrt(3 / fan)``; ``a`` is the negative slope after it. Source: He and others, 2015."""
+    need_tensor("kaiming_uniform_", "tensor", 1, tensor)
     if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
@@ -131,6 +141,7 @@ def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Normal with deviation ``gain / sqrt(fan)``; ``a`` is the negative slope after it. Source: He and others, 2015."""
+    need_tensor("kaiming_normal_", "tensor", 1, tensor)
     if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)

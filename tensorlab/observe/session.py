@@ -11,6 +11,7 @@ The session owns its run until it is closed: that is the one place where an inst
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -79,8 +80,12 @@ class StepSession:
 
     def _tell(self, event: str, body: Message, but: Listener | None = None) -> None:
         for listener in list(self._listeners):
-            if listener != but:
+            if listener == but:
+                continue
+            try:
                 listener({"type": "event", "event": event, "body": body})
+            except Exception as error:  # one view that is out of order is not the others' trouble, nor the run's
+                warnings.warn(f"a view could not be told {event!r}: {type(error).__name__}: {error}", stacklevel=2)
 
     # ---- requests --------------------------------------------------------------------------------------------------
 

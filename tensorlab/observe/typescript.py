@@ -68,7 +68,7 @@ def _interface(document: type) -> str:
     for field in dataclasses.fields(document):
         if field.name in notes:
             lines.append(f"  /** {notes[field.name]} */\n")
-        lines.append(f"  readonly {field.name}: {_type(hints[field.name])};\n")
+        lines.append(f"  readonly {field.name}: {type_text(hints[field.name])};\n")
     return f"{comment}export interface {document.__name__} {{\n{''.join(lines)}}}\n"
 
 
@@ -96,7 +96,7 @@ def _ticks(text: str) -> str:
     return re.sub(r"``([^`]*)``", r"`\1`", text).replace("`None`", "`null`")
 
 
-def _type(hint: Any) -> str:
+def type_text(hint: Any) -> str:
     """A Python type as TypeScript: tuples are readonly arrays, ``None`` is ``null``, documents are named."""
     if hint in _SIMPLE:
         return _SIMPLE[hint]
@@ -107,9 +107,9 @@ def _type(hint: Any) -> str:
                 return alias
         return " | ".join(map(_quoted, args))
     if origin in (typing.Union, types.UnionType):
-        return " | ".join(_type(arg) for arg in args)
+        return " | ".join(type_text(arg) for arg in args)
     if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
-        item = _type(args[0])
+        item = type_text(args[0])
         return f"readonly ({item})[]" if " " in item else f"readonly {item}[]"
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return hint.__name__

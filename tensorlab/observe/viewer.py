@@ -11,8 +11,8 @@ from typing import Any
 
 from tensorlab.engine.node import Node
 from tensorlab.observe import wire
-from tensorlab.observe.detail import detail, input_detail
 from tensorlab.observe.architecture import module_graph
+from tensorlab.observe.detail import detail, input_detail
 from tensorlab.observe.names import Names, is_module
 from tensorlab.observe.protocol import Message, Refused, parts, response, whole
 from tensorlab.observe.schema import NodeDetail

@@ -21,7 +21,9 @@ def _clone(xp: Any, a: Any, memory_format: Any) -> Any:
     """A copy that keeps a dense order of dimensions (others become row-major), or that has the order asked for."""
     if memory_format not in (None, preserve_format):
         order = format_order(a.ndim, memory_format)
-        return xp.array(a.transpose(order), order="C", copy=True).transpose(sorted(range(a.ndim), key=order.__getitem__))
+        return xp.array(a.transpose(order), order="C", copy=True).transpose(
+            sorted(range(a.ndim), key=order.__getitem__)
+        )
     strides = sorted(s for s, n in zip(a.strides, a.shape, strict=True) if n > 1)
     dense = not strides or (strides[0] == a.itemsize and _fills(a))
     return a.copy(order="K") if dense else xp.array(a, order="C", copy=True)

@@ -29,13 +29,22 @@ def unary_samples(low: float = -2.0, high: float = 2.0) -> Callable[[Any], Any]:
     return samples
 
 
-def binary_samples(low: float = -2.0, high: float = 2.0, second: tuple[float, float] | None = None) -> Callable[[Any], Any]:
+def binary_samples(
+    low: float = -2.0, high: float = 2.0, second: tuple[float, float] | None = None
+) -> Callable[[Any], Any]:
     """Equal shapes, broadcasting both ways, a 0-dim partner, empties, and a transposed operand."""
     low2, high2 = second or (low, high)
 
     def samples(t: Any) -> Any:
-        pairs = [((2, 3), (2, 3)), ((2, 3), (3,)), ((3, 1), (1, 4)), ((2, 3), ()), ((), ()), ((0, 3), (3,))]
-        found = [((t(*a, low=low, high=high), t(*b, low=low2, high=high2)), {}) for a, b in pairs]
+        pairs: list[tuple[Shape, Shape]] = [
+            ((2, 3), (2, 3)),
+            ((2, 3), (3,)),
+            ((3, 1), (1, 4)),
+            ((2, 3), ()),
+            ((), ()),
+            ((0, 3), (3,)),
+        ]
+        found: list[Any] = [((t(*a, low=low, high=high), t(*b, low=low2, high=high2)), {}) for a, b in pairs]
         return [*found, ((t(3, 2, low=low, high=high).T, t(2, 3, low=low2, high=high2)), {})]
 
     return samples
@@ -112,5 +121,11 @@ def binary(
 def comparison(name: str, forward: str, sign: str, onnx: str | NO_ONNX) -> Row:
     """A row that compares two inputs and answers with booleans."""
     return binary(
-        name, forward, NO_GRAD("boolean output"), formula=f"result = self {sign} other", result=BOOL, onnx=onnx, holomorphic=False
+        name,
+        forward,
+        NO_GRAD("boolean output"),
+        formula=f"result = self {sign} other",
+        result=BOOL,
+        onnx=onnx,
+        holomorphic=False,
     )

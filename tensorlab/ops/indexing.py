@@ -64,7 +64,10 @@ index = row(
     derivatives={"self": "zeros with grad added at the indices"},
     onnx="GatherND",
     cost=no_cost,
-    samples=lambda t: [((t(4, 3),), {"indices": (np.array([0, 0, 2]),)}), ((t(4, 3),), {"indices": (slice(None), np.array([[0, 1], [2, 2]]))})],
+    samples=lambda t: [
+        ((t(4, 3),), {"indices": (np.array([0, 0, 2]),)}),
+        ((t(4, 3),), {"indices": (slice(None), np.array([[0, 1], [2, 2]]))}),
+    ],
 )
 index_backward = row(
     "index_backward",
@@ -84,7 +87,9 @@ index_put = row(
     forward=_index_put,
     infer=lambda shapes, indices, accumulate: tuple(shapes[0]),
     grad={
-        "self": lambda g, indices, accumulate: g if accumulate else g._op("index_put", g._zeros(()), indices=indices, accumulate=False),
+        "self": lambda g, indices, accumulate: (
+            g if accumulate else g._op("index_put", g._zeros(()), indices=indices, accumulate=False)
+        ),
         "values": lambda g, indices: g._op("index", indices=indices),
     },
     formula="result = self with values at the indices",
@@ -101,7 +106,10 @@ index_put = row(
 def _along(xp: Any, at: Any, dim: int) -> Indices:
     """Index arrays that read ``at`` along ``dim`` and the position itself along all others."""
     return tuple(
-        [at if d == dim else xp.arange(n).reshape((1,) * d + (n,) + (1,) * (at.ndim - d - 1)) for d, n in enumerate(at.shape)]
+        [
+            at if d == dim else xp.arange(n).reshape((1,) * d + (n,) + (1,) * (at.ndim - d - 1))
+            for d, n in enumerate(at.shape)
+        ]
     )
 
 
@@ -123,28 +131,34 @@ def check_gather(shape: Shape, index_shape: Shape, dim: int, op: str) -> None:
 def check_scatter(a: Any, at: Any, src: Any, dim: int, op: str) -> None:
     """Refuse what ``scatter`` cannot put into place, in PyTorch's words."""
     if a.dtype != src.dtype:
-        raise RuntimeError(f"{op}(): Expected self.dtype to be equal to src.dtype, got {a.dtype.name} and {src.dtype.name}")
+        raise RuntimeError(
+            f"{op}(): Expected self.dtype to be equal to src.dtype, got {a.dtype.name} and {src.dtype.name}"
+        )
     if at.size == 0:
         return
     for name, shape in (("self", a.shape), ("src", src.shape)):
         if max(1, len(shape)) != max(1, at.ndim):
             raise RuntimeError(
-                f"{op}(): Index tensor must have the same number of dimensions as {name} tensor; index {list(at.shape)}, {name} {list(shape)}"
+                f"{op}(): Index tensor must have the same number of dimensions as {name} tensor; index "
+                f"{list(at.shape)}, {name} {list(shape)}"
             )
     for d, n in enumerate(at.shape):
         if n > (src.shape or (1,))[d] or (d != dim and n > a.shape[d]):
             raise RuntimeError(
-                f"{op}(): Expected index {list(at.shape)} to be no larger than self {list(a.shape)} apart from dimension {dim} and to be no "
+                f"{op}(): Expected index {list(at.shape)} to be no larger than self {list(a.shape)} apart from "
+                f"dimension {dim} and to be no "
                 f"larger size than src {list(src.shape)}"
             )
 
 
-def _checked(xp: Any, at: Any, size: int, op: str, dim: int) -> None:
+def _checked(at: Any, size: int, op: str, dim: int) -> None:
     if at.size:
         low, high = int(at.min()), int(at.max())
         if low < 0 or high >= size:
             kind = IndexError if op == "index_select" else RuntimeError
-            raise kind(f"{op}(): index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}")
+            raise kind(
+                f"{op}(): index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}"
+            )
 
 
 def _gather(xp: Any, a: Any, at: Any, dim: int) -> Any:
@@ -153,7 +167,7 @@ def _gather(xp: Any, a: Any, at: Any, dim: int) -> Any:
         return xp.zeros(at.shape, a.dtype)
     if a.ndim == 0 or at.ndim == 0:
         return xp.broadcast_to(a.reshape(-1)[at.reshape(-1)], (max(1, at.size),)).reshape(at.shape).copy()
-    _checked(xp, at, a.shape[dim], "gather", dim)
+    _checked(at, a.shape[dim], "gather", dim)
     return a[_along(xp, at, dim)]
 
 
@@ -165,7 +179,7 @@ def _scatter_add(xp: Any, a: Any, at: Any, src: Any, dim: int) -> Any:
     if a.ndim == 0:
         backend.of(out).add_at(out.reshape(1), xp.zeros(at.size, np.int64), src.reshape(-1)[: at.size])
         return out
-    _checked(xp, at, a.shape[dim], "scatter_add", dim)
+    _checked(at, a.shape[dim], "scatter_add", dim)
     backend.of(out).add_at(out, _along(xp, at, dim), src[tuple(slice(0, n) for n in at.shape)])
     return out
 
@@ -180,7 +194,11 @@ gather = row(
     derivatives={"self": "zeros with grad added at index"},
     onnx="GatherElements",
     cost=no_cost,
-    samples=lambda t: [((t(3, 4), 1, t.index(4, 3, 2)), {}), ((t(3, 4), 0, t.index(3, 2, 4)), {}), ((t(5), 0, t.index(5, 3)), {})],
+    samples=lambda t: [
+        ((t(3, 4), 1, t.index(4, 3, 2)), {}),
+        ((t(3, 4), 0, t.index(3, 2, 4)), {}),
+        ((t(5), 0, t.index(5, 3)), {}),
+    ],
 )
 scatter_add = row(
     "scatter_add",
@@ -204,7 +222,9 @@ def _fit(g: Any, shape: Shape) -> Any:
         return g._zeros(tuple(shape))
     for d, n in enumerate(shape):
         if g.shape[d] != n:
-            g = g._op("slice_backward", shape=(*g.shape[:d], n, *g.shape[d + 1 :]), dim=d, start=0, stop=g.shape[d], step=1)
+            g = g._op(
+                "slice_backward", shape=(*g.shape[:d], n, *g.shape[d + 1 :]), dim=d, start=0, stop=g.shape[d], step=1
+            )
     return g
 
 
@@ -213,7 +233,7 @@ def _index_select(xp: Any, a: Any, at: Any, dim: int) -> Any:
         raise IndexError(f"index_select(): Index is supposed to be a vector, but it has shape {list(at.shape)}")
     if a.ndim == 0:
         return xp.take(a.reshape(1), at.reshape(-1)).reshape(())
-    _checked(xp, at, a.shape[dim], "index_select", dim)
+    _checked(at, a.shape[dim], "index_select", dim)
     return xp.take(a, at.reshape(-1), axis=dim)
 
 
@@ -223,11 +243,11 @@ index_select = row(
     forward=_index_select,
     infer=lambda shapes, dim: (*shapes[0][:dim], elements(shapes[1]), *shapes[0][dim + 1 :]) if shapes[0] else (),
     grad={
-        "self": lambda g, index, self_shape, dim: g._op(
-            "index_backward", shape=self_shape, indices=(slice(None),) * dim + (index.reshape(-1)._a,)
+        "self": lambda g, index, self_shape, dim: (
+            g._op("index_backward", shape=self_shape, indices=(slice(None),) * dim + (index.reshape(-1)._a,))
+            if self_shape
+            else g
         )
-        if self_shape
-        else g
     },
     formula="result = self at the indices of one dimension",
     derivatives={"self": "zeros with grad added at the indices"},
@@ -255,7 +275,9 @@ def _triangle(name: str) -> Any:
         "self",
         forward=lambda xp, a, diagonal: getattr(xp, name)(a, diagonal),
         infer=lambda shapes, diagonal: tuple(shapes[0]),
-        grad={"self": (lambda g, diagonal: g.tril(diagonal)) if name == "tril" else (lambda g, diagonal: g.triu(diagonal))},
+        grad={
+            "self": (lambda g, diagonal: g.tril(diagonal)) if name == "tril" else (lambda g, diagonal: g.triu(diagonal))
+        },
         formula=f"result = {'lower' if name == 'tril' else 'upper'} triangle of self",
         derivatives={"self": "the same triangle of grad"},
         onnx="Trilu",

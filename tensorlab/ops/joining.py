@@ -19,7 +19,10 @@ def _cat_shape(shapes: Sequence[Shape], dim: int, sizes: Sequence[int]) -> Shape
         if shape == (0,):
             continue
         if len(shape) != len(first):
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)} (tensor {i} of cat is {list(shape)})")
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)} "
+                f"(tensor {i} of cat is {list(shape)})"
+            )
         for d, (n, m) in enumerate(zip(first, shape, strict=True)):
             if n != m and d != dim:
                 raise RuntimeError(
@@ -53,7 +56,18 @@ cat = row(
     derivatives={"tensors": "the part of grad that came from each"},
     onnx="Concat",
     cost=no_cost,
-    samples=lambda t: [(([t(2, 3), t(1, 3)],), {}), (([t(2, 3), t(2, 1), t(2, 0)], 1), {}), (([t(2),],), {})],
+    samples=lambda t: [
+        (([t(2, 3), t(1, 3)],), {}),
+        (([t(2, 3), t(2, 1), t(2, 0)], 1), {}),
+        (
+            (
+                [
+                    t(2),
+                ],
+            ),
+            {},
+        ),
+    ],
     autocast=PROMOTE,
     promotes=True,
     result=SAME,
@@ -64,7 +78,10 @@ def _stack_shape(shapes: Sequence[Shape], dim: int) -> Shape:
     first = tuple(shapes[0])
     for i, shape in enumerate(shapes):
         if tuple(shape) != first:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(shape)} at entry {i}")
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 "
+                f"and {list(shape)} at entry {i}"
+            )
     return first[:dim] + (len(shapes),) + first[dim:]
 
 

@@ -18,7 +18,9 @@ Shape = tuple[int, ...]
 
 def _floats(a: Any, name: str) -> None:
     if a.dtype.kind not in "fcV":
-        raise RuntimeError(f'"{name}" not implemented for {a.dtype.name}; convert with .float(), or say dtype=tensorlab.float32')
+        raise RuntimeError(
+            f'"{name}" not implemented for {a.dtype.name}; convert with .float(), or say dtype=tensorlab.float32'
+        )
 
 
 def _largest(xp: Any, a: Any, dim: Any) -> Any:
@@ -60,7 +62,9 @@ softmax = row(
     "self",
     forward=_softmax,
     infer=same_shape,
-    grad={"self": lambda g, result, dim: (g - (g * result).sum(dim, keepdims=True)) * result if len(g.shape) else g * 0},
+    grad={
+        "self": lambda g, result, dim: (g - (g * result).sum(dim, keepdims=True)) * result if len(g.shape) else g * 0
+    },
     formula="result = exp(self) ÷ Σ exp(self)",
     derivatives={"self": "(grad − Σ grad · result) · result"},
     autocast=FLOAT32,
@@ -151,7 +155,11 @@ mse_loss = row(
     autocast=FLOAT32,
     onnx=NO_ONNX("Sub, Mul, ReduceMean"),
     cost=lambda shapes, result, **attrs: 3 * elements(shapes[0]),
-    samples=lambda t: [((t(2, 3), t(2, 3)), {}), ((t(2, 3), t(2, 3)), {"reduction": "sum"}), ((t(2, 3), t(2, 3)), {"reduction": "none"})],
+    samples=lambda t: [
+        ((t(2, 3), t(2, 3)), {}),
+        ((t(2, 3), t(2, 3)), {"reduction": "sum"}),
+        ((t(2, 3), t(2, 3)), {"reduction": "none"}),
+    ],
     promotes=True,
     on_arrays=True,
 )
@@ -201,9 +209,7 @@ def _numbers(count: int) -> np.ndarray:
     return np.arange(count)
 
 
-def _ordinary(
-    xp: Any, shape: Shape, dtype: Any, target: Any, weight: Any, reduction: str, ignore_index: int
-) -> bool:
+def _ordinary(xp: Any, shape: Shape, dtype: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> bool:
     """Whether a loss is a plain mean or sum over rows: a matrix of scores, a class for each row, all classes counted alike.
 
     That is nearly always so, and takes a quarter of the NumPy calls.
@@ -218,7 +224,9 @@ def _ordinary(
 def _nll_loss(xp: Any, a: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
     _floats(a, "nll_loss")
     if target.dtype.kind not in "iu":
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype.name} for target; class numbers are integers")
+        raise RuntimeError(
+            f"expected scalar type Long but found {target.dtype.name} for target; class numbers are integers"
+        )
     check_targets(a.shape, target.shape)
     if _ordinary(xp, a.shape, a.dtype, target, weight, reduction, ignore_index):
         total = np.add.reduce(a[_numbers(len(target)), target])
@@ -253,7 +261,7 @@ def _nll_infer(shapes: Sequence[Shape], reduction: str, ignore_index: int) -> Sh
 
 
 def _nll_grad(g: Any, target: Any, weight: Any, shape: Shape, reduction: str, ignore_index: int) -> Any:
-    options = {"shape": shape, "reduction": reduction, "ignore_index": ignore_index}
+    options: dict[str, Any] = {"shape": shape, "reduction": reduction, "ignore_index": ignore_index}
     xp = of_arrays(target)
     if xp is not None:
         return _nll_loss_backward(xp, g, target, weight, **options)

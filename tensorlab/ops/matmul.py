@@ -32,7 +32,9 @@ def _low(kernel: Any, xp: Any, *arrays: Any, **attrs: Any) -> Any:
     """A product of float16 or bfloat16 worked out in float32, rounded once. Raises ``RuntimeError`` where types differ."""
     names = [a.dtype.name for a in arrays if a is not None]
     if len(set(names)) > 1:
-        raise RuntimeError(f"expected all factors to have the same dtype, but got: {' != '.join(names)}. Convert with .to(other.dtype).")
+        raise RuntimeError(
+            f"expected all factors to have the same dtype, but got: {' != '.join(names)}. Convert with .to(other.dtype)."
+        )
     wide = [None if a is None else a.astype(np.float32) for a in arrays]
     return kernel(xp, *wide, **attrs).astype(arrays[0].dtype)
 
@@ -75,7 +77,12 @@ mm = row(
     autocast=LOWER,
     onnx="MatMul",
     cost=_flops,
-    samples=lambda t: [((t(2, 3), t(3, 4)), {}), ((t(3, 2).T, t(3, 4)), {}), ((t(0, 3), t(3, 2)), {}), ((t(2, 0), t(0, 2)), {})],
+    samples=lambda t: [
+        ((t(2, 3), t(3, 4)), {}),
+        ((t(3, 2).T, t(3, 4)), {}),
+        ((t(0, 3), t(3, 2)), {}),
+        ((t(2, 0), t(0, 2)), {}),
+    ],
     on_arrays=True,
 )
 mv = row(
@@ -212,7 +219,7 @@ def _bias_grad(g: Any) -> Any:
     return g.T.dot(ones)
 
 
-_LINEAR = {
+_LINEAR: dict[str, Any] = {
     "input": lambda g, weight: times(g, weight) if len(weight.shape) == 2 else g.reshape((*g.shape, 1)) * weight,
     "weight": _weight_grad,
 }
@@ -227,7 +234,12 @@ linear = row(
     autocast=LOWER,
     onnx="Gemm",
     cost=_flops,
-    samples=lambda t: [((t(5, 3), t(2, 3), t(2)), {}), ((t(4, 5, 3), t(2, 3), t(2)), {}), ((t(3), t(2, 3), t(2)), {}), ((t(0, 3), t(2, 3), t(2)), {})],
+    samples=lambda t: [
+        ((t(5, 3), t(2, 3), t(2)), {}),
+        ((t(4, 5, 3), t(2, 3), t(2)), {}),
+        ((t(3), t(2, 3), t(2)), {}),
+        ((t(0, 3), t(2, 3), t(2)), {}),
+    ],
     on_arrays=True,
     node="AddmmBackward0",
 )
@@ -262,7 +274,9 @@ def _addmm(xp: Any, c: Any, a: Any, b: Any, beta: float, alpha: float) -> Any:
 def _addmm_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
     out = matmul_shape(shapes[1:])
     if broadcast_shapes(shapes[0], out, op="addmm") != out:
-        raise RuntimeError(f"addmm(): The expanded size of the tensor {list(shapes[0])} must match the product {list(out)}")
+        raise RuntimeError(
+            f"addmm(): The expanded size of the tensor {list(shapes[0])} must match the product {list(out)}"
+        )
     return out
 
 

@@ -1,4 +1,4 @@
-"""Elementwise arithmetic, exponentials, trigonometry, rounding, comparison and logic.
+"""Elementwise arithmetic, exponentials, trigonometry, rounding and activations.
 
 Gradient formulas that use only arithmetic and comparison run on plain arrays as they stand (``on_arrays``), which saves the
 engine a tensor for every intermediate value when no second derivative is wanted.
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab.ops.elementwise import binary, broadcast, comparison, integer_pairs, unary
-from tensorlab.ops.table import AS_IS, BOOL, FLOAT, FLOAT32, NO_GRAD, NO_ONNX, PROMOTE, SAME, Ufunc, per_element, row
+from tensorlab.ops.elementwise import binary, broadcast, unary
+from tensorlab.ops.table import FLOAT, FLOAT32, NO_GRAD, NO_ONNX, SAME, Ufunc, per_element, row
 
 # ------------------------------------------------------------------------------------------------------- arithmetic
 
@@ -33,7 +33,8 @@ def _no_booleans(types: Sequence[Any]) -> None:
     if booleans:
         which = "two bool tensors" if booleans == len(types) else "a bool tensor"
         raise RuntimeError(
-            f"Subtraction, the `-` operator, with {which} is not supported. Use the `^` or `logical_xor()` operator for what differs; if you "
+            f"Subtraction, the `-` operator, with {which} is not supported. Use the `^` or `logical_xor()` "
+            f"operator for what differs; if you "
             "are trying to invert a mask, use the `~` or `logical_not()` operator instead."
         )
 
@@ -134,6 +135,7 @@ fmod = binary(
     second=(0.7, 2.0),
 )
 
+
 def _div_trunc(xp: Any, a: Any, b: Any) -> Any:
     if a.dtype.kind not in "iu":
         return xp.trunc(a / b)
@@ -161,7 +163,17 @@ div_trunc = binary(
     second=(0.7, 2.0),
     node="DivBackward1",
 )
-neg = unary("neg", "negative", lambda g: -g, formula="result = −self", derivative="−grad", result=SAME, onnx="Neg", on_arrays=True, refuses=_no_negative_booleans)
+neg = unary(
+    "neg",
+    "negative",
+    lambda g: -g,
+    formula="result = −self",
+    derivative="−grad",
+    result=SAME,
+    onnx="Neg",
+    on_arrays=True,
+    refuses=_no_negative_booleans,
+)
 reciprocal = unary(
     "reciprocal",
     lambda xp, a: xp.reciprocal(a) if a.dtype.kind in "fcV" else xp.true_divide(1, a),
@@ -173,9 +185,16 @@ reciprocal = unary(
     domain=(0.5, 2.0),
 )
 square = unary(
-    "square", Ufunc("square", discrete=lambda xp, a: a.astype(np.int64) if a.dtype.kind == "b" else xp.square(a)), lambda g, self: g * (self * 2), formula="result = self²", derivative="grad · 2 · self", result=SAME,
-    onnx=NO_ONNX("Mul with itself"), on_arrays=True, node="PowBackward0",
-)  # fmt: skip
+    "square",
+    Ufunc("square", discrete=lambda xp, a: a.astype(np.int64) if a.dtype.kind == "b" else xp.square(a)),
+    lambda g, self: g * (self * 2),
+    formula="result = self²",
+    derivative="grad · 2 · self",
+    result=SAME,
+    onnx=NO_ONNX("Mul with itself"),
+    on_arrays=True,
+    node="PowBackward0",
+)
 
 
 def _pow(xp: Any, a: Any, b: Any) -> Any:
@@ -192,7 +211,9 @@ def _pow(xp: Any, a: Any, b: Any) -> Any:
 def _power_fits(base: Any, exponent: int) -> Any:
     kind = base._a.dtype
     if exponent < 0 and kind.kind in "biu":
-        raise RuntimeError(f"Integers to negative integer powers are not allowed: {kind.name} to {exponent}. Convert with .float().")
+        raise RuntimeError(
+            f"Integers to negative integer powers are not allowed: {kind.name} to {exponent}. Convert with .float()."
+        )
     if kind.kind in "iu" and exponent > np.iinfo(kind).max:
         raise RuntimeError(f"value {exponent} cannot be converted to type {kind.name} without overflow")
     return base
@@ -233,25 +254,110 @@ pow_ = row(
 
 # ------------------------------------------------------------------------------------------- exponentials and roots
 
-exp = unary("exp", "exp", lambda g, result: g * result, formula="result = exp(self)", derivative="grad · result", onnx="Exp", flops=10,
-            on_arrays=True, autocast=FLOAT32)  # fmt: skip
-exp2 = unary("exp2", "exp2", lambda g, result: g * (result * math.log(2)), formula="result = 2 ^ self", derivative="grad · result · ln 2",
-             onnx=NO_ONNX("Pow of 2"), flops=10, on_arrays=True)  # fmt: skip
-expm1 = unary("expm1", "expm1", lambda g, result: g * (result + 1), formula="result = exp(self) − 1", derivative="grad · (result + 1)",
-              onnx=NO_ONNX("Exp then Sub"), flops=10, on_arrays=True, autocast=FLOAT32)  # fmt: skip
-log = unary("log", "log", lambda g, self: g / self, formula="result = ln(self)", derivative="grad ÷ self", onnx="Log", flops=10,
-            on_arrays=True, autocast=FLOAT32, domain=(0.5, 2.0))  # fmt: skip
-log2 = unary("log2", "log2", lambda g, self: g / (self * math.log(2)), formula="result = log₂(self)", derivative="grad ÷ (self · ln 2)",
-             onnx=NO_ONNX("Log then Div"), flops=10, on_arrays=True, autocast=FLOAT32, domain=(0.5, 2.0))  # fmt: skip
-log10 = unary("log10", "log10", lambda g, self: g / (self * math.log(10)), formula="result = log₁₀(self)", derivative="grad ÷ (self · ln 10)",
-              onnx=NO_ONNX("Log then Div"), flops=10, on_arrays=True, autocast=FLOAT32, domain=(0.5, 2.0))  # fmt: skip
-log1p = unary("log1p", "log1p", lambda g, self: g / (self + 1), formula="result = ln(1 + self)", derivative="grad ÷ (1 + self)",
-              onnx=NO_ONNX("Add then Log"), flops=10, on_arrays=True, autocast=FLOAT32, domain=(-0.5, 2.0))  # fmt: skip
-sqrt = unary("sqrt", "sqrt", lambda g, result: g / (result * 2), formula="result = √self", derivative="grad ÷ (2 · result)", onnx="Sqrt",
-             flops=4, on_arrays=True, domain=(0.5, 2.0))  # fmt: skip
-rsqrt = unary("rsqrt", lambda xp, a: 1 / xp.sqrt(a), lambda g, result: g * (-0.5 * (result * result * result)),
-              formula="result = 1 ÷ √self", derivative="−½ · grad · result³", onnx=NO_ONNX("Sqrt then Reciprocal"), flops=5, on_arrays=True,
-              autocast=FLOAT32, domain=(0.5, 2.0))  # fmt: skip
+exp = unary(
+    "exp",
+    "exp",
+    lambda g, result: g * result,
+    formula="result = exp(self)",
+    derivative="grad · result",
+    onnx="Exp",
+    flops=10,
+    on_arrays=True,
+    autocast=FLOAT32,
+)
+exp2 = unary(
+    "exp2",
+    "exp2",
+    lambda g, result: g * (result * math.log(2)),
+    formula="result = 2 ^ self",
+    derivative="grad · result · ln 2",
+    onnx=NO_ONNX("Pow of 2"),
+    flops=10,
+    on_arrays=True,
+)
+expm1 = unary(
+    "expm1",
+    "expm1",
+    lambda g, result: g * (result + 1),
+    formula="result = exp(self) − 1",
+    derivative="grad · (result + 1)",
+    onnx=NO_ONNX("Exp then Sub"),
+    flops=10,
+    on_arrays=True,
+    autocast=FLOAT32,
+)
+log = unary(
+    "log",
+    "log",
+    lambda g, self: g / self,
+    formula="result = ln(self)",
+    derivative="grad ÷ self",
+    onnx="Log",
+    flops=10,
+    on_arrays=True,
+    autocast=FLOAT32,
+    domain=(0.5, 2.0),
+)
+log2 = unary(
+    "log2",
+    "log2",
+    lambda g, self: g / (self * math.log(2)),
+    formula="result = log₂(self)",
+    derivative="grad ÷ (self · ln 2)",
+    onnx=NO_ONNX("Log then Div"),
+    flops=10,
+    on_arrays=True,
+    autocast=FLOAT32,
+    domain=(0.5, 2.0),
+)
+log10 = unary(
+    "log10",
+    "log10",
+    lambda g, self: g / (self * math.log(10)),
+    formula="result = log₁₀(self)",
+    derivative="grad ÷ (self · ln 10)",
+    onnx=NO_ONNX("Log then Div"),
+    flops=10,
+    on_arrays=True,
+    autocast=FLOAT32,
+    domain=(0.5, 2.0),
+)
+log1p = unary(
+    "log1p",
+    "log1p",
+    lambda g, self: g / (self + 1),
+    formula="result = ln(1 + self)",
+    derivative="grad ÷ (1 + self)",
+    onnx=NO_ONNX("Add then Log"),
+    flops=10,
+    on_arrays=True,
+    autocast=FLOAT32,
+    domain=(-0.5, 2.0),
+)
+sqrt = unary(
+    "sqrt",
+    "sqrt",
+    lambda g, result: g / (result * 2),
+    formula="result = √self",
+    derivative="grad ÷ (2 · result)",
+    onnx="Sqrt",
+    flops=4,
+    on_arrays=True,
+    domain=(0.5, 2.0),
+)
+rsqrt = unary(
+    "rsqrt",
+    lambda xp, a: 1 / xp.sqrt(a),
+    lambda g, result: g * (-0.5 * (result * result * result)),
+    formula="result = 1 ÷ √self",
+    derivative="−½ · grad · result³",
+    onnx=NO_ONNX("Sqrt then Reciprocal"),
+    flops=5,
+    on_arrays=True,
+    autocast=FLOAT32,
+    domain=(0.5, 2.0),
+)
+
 
 def _tanh_grad(g: Any, result: Any) -> Any:
     """``grad · (1 − result²)`` as ``grad − grad · result²``, which on arrays needs no number from Python and one buffer."""
@@ -265,22 +371,98 @@ def _tanh_grad(g: Any, result: Any) -> Any:
 
 # --------------------------------------------------------------------------------------------------- trigonometry
 
-sin = unary("sin", "sin", lambda g, self: g * self.cos(), formula="result = sin(self)", derivative="grad · cos(self)", onnx="Sin", flops=10)
-cos = unary("cos", "cos", lambda g, self: g * -self.sin(), formula="result = cos(self)", derivative="−grad · sin(self)", onnx="Cos", flops=10)
-tan = unary("tan", "tan", lambda g, result: g * (result * result + 1), formula="result = tan(self)", derivative="grad · (1 + result²)",
-            onnx="Tan", flops=10, on_arrays=True, domain=(-1.0, 1.0), autocast=FLOAT32)  # fmt: skip
-asin = unary("asin", "arcsin", lambda g, self: g / (1 - self * self).sqrt(), formula="result = arcsin(self)",
-             derivative="grad ÷ √(1 − self²)", onnx="Asin", flops=10, domain=(-0.9, 0.9), autocast=FLOAT32)  # fmt: skip
-acos = unary("acos", "arccos", lambda g, self: -g / (1 - self * self).sqrt(), formula="result = arccos(self)",
-             derivative="−grad ÷ √(1 − self²)", onnx="Acos", flops=10, domain=(-0.9, 0.9), autocast=FLOAT32)  # fmt: skip
-atan = unary("atan", "arctan", lambda g, self: g / (self * self + 1), formula="result = arctan(self)", derivative="grad ÷ (1 + self²)",
-             onnx="Atan", flops=10, on_arrays=True)  # fmt: skip
-sinh = unary("sinh", "sinh", lambda g, self: g * self.cosh(), formula="result = sinh(self)", derivative="grad · cosh(self)", onnx="Sinh",
-             flops=10, autocast=FLOAT32)  # fmt: skip
-cosh = unary("cosh", "cosh", lambda g, self: g * self.sinh(), formula="result = cosh(self)", derivative="grad · sinh(self)", onnx="Cosh",
-             flops=10, autocast=FLOAT32)  # fmt: skip
-tanh = unary("tanh", "tanh", _tanh_grad, formula="result = tanh(self)", derivative="grad · (1 − result²)",
-             onnx="Tanh", flops=10, on_arrays=True)  # fmt: skip
+sin = unary(
+    "sin",
+    "sin",
+    lambda g, self: g * self.cos(),
+    formula="result = sin(self)",
+    derivative="grad · cos(self)",
+    onnx="Sin",
+    flops=10,
+)
+cos = unary(
+    "cos",
+    "cos",
+    lambda g, self: g * -self.sin(),
+    formula="result = cos(self)",
+    derivative="−grad · sin(self)",
+    onnx="Cos",
+    flops=10,
+)
+tan = unary(
+    "tan",
+    "tan",
+    lambda g, result: g * (result * result + 1),
+    formula="result = tan(self)",
+    derivative="grad · (1 + result²)",
+    onnx="Tan",
+    flops=10,
+    on_arrays=True,
+    domain=(-1.0, 1.0),
+    autocast=FLOAT32,
+)
+asin = unary(
+    "asin",
+    "arcsin",
+    lambda g, self: g / (1 - self * self).sqrt(),
+    formula="result = arcsin(self)",
+    derivative="grad ÷ √(1 − self²)",
+    onnx="Asin",
+    flops=10,
+    domain=(-0.9, 0.9),
+    autocast=FLOAT32,
+)
+acos = unary(
+    "acos",
+    "arccos",
+    lambda g, self: -g / (1 - self * self).sqrt(),
+    formula="result = arccos(self)",
+    derivative="−grad ÷ √(1 − self²)",
+    onnx="Acos",
+    flops=10,
+    domain=(-0.9, 0.9),
+    autocast=FLOAT32,
+)
+atan = unary(
+    "atan",
+    "arctan",
+    lambda g, self: g / (self * self + 1),
+    formula="result = arctan(self)",
+    derivative="grad ÷ (1 + self²)",
+    onnx="Atan",
+    flops=10,
+    on_arrays=True,
+)
+sinh = unary(
+    "sinh",
+    "sinh",
+    lambda g, self: g * self.cosh(),
+    formula="result = sinh(self)",
+    derivative="grad · cosh(self)",
+    onnx="Sinh",
+    flops=10,
+    autocast=FLOAT32,
+)
+cosh = unary(
+    "cosh",
+    "cosh",
+    lambda g, self: g * self.sinh(),
+    formula="result = cosh(self)",
+    derivative="grad · sinh(self)",
+    onnx="Cosh",
+    flops=10,
+    autocast=FLOAT32,
+)
+tanh = unary(
+    "tanh",
+    "tanh",
+    _tanh_grad,
+    formula="result = tanh(self)",
+    derivative="grad · (1 − result²)",
+    onnx="Tanh",
+    flops=10,
+    on_arrays=True,
+)
 
 # ---------------------------------------------------------------------------------------------------- activations
 
@@ -299,7 +481,11 @@ def _erf(xp: Any, a: Any) -> Any:
         from cupyx.scipy import special
     else:
         from scipy import special
-    return special.erf(a) if a.dtype.itemsize > 2 or a.dtype.kind in "biu" else special.erf(a.astype(np.float32)).astype(a.dtype)
+    return (
+        special.erf(a)
+        if a.dtype.itemsize > 2 or a.dtype.kind in "biu"
+        else special.erf(a.astype(np.float32)).astype(a.dtype)
+    )
 
 
 def _sign(xp: Any, a: Any) -> Any:
@@ -334,151 +520,68 @@ def _where_positive(g: Any, result: Any) -> Any:
     return g * (np.greater(result, _zero(result)) if isinstance(result, np.ndarray) else result > 0)
 
 
-sigmoid = unary("sigmoid", _sigmoid, lambda g, result: g * (result - result * result), formula="result = 1 ÷ (1 + exp(−self))",
-                derivative="grad · result · (1 − result)", onnx="Sigmoid", flops=12, on_arrays=True)  # fmt: skip
-relu = unary("relu", _relu, _where_positive, formula="result = max(self, 0)",
-             derivative="grad where result > 0, else 0", result=SAME, onnx="Relu", on_arrays=True, holomorphic=False)  # fmt: skip
-erf = unary("erf", _erf, lambda g, self: g * ((self * self).neg().exp() * (2 / math.sqrt(math.pi))), formula="result = erf(self)",
-            derivative="grad · 2/√π · exp(−self²)", onnx="Erf", flops=20)  # fmt: skip
-abs_ = unary("abs", "absolute", lambda g, self: g * self.sgn(), formula="result = |self|", derivative="grad · sign(self)", result=SAME,
-             onnx="Abs", holomorphic=False)  # fmt: skip
-sign = unary("sign", _sign, lambda g: g * 0, formula="result = sign(self)", derivative="0", result=SAME, onnx="Sign")
-floor = unary("floor", _whole("floor"), lambda g: g * 0, formula="result = ⌊self⌋", derivative="0", result=SAME, onnx="Floor")
-ceil = unary("ceil", _whole("ceil"), lambda g: g * 0, formula="result = ⌈self⌉", derivative="0", result=SAME, onnx="Ceil")
-round_ = unary("round", _whole("rint"), lambda g: g * 0, formula="result = self rounded, halves to even", derivative="0", result=SAME,
-               onnx="Round")  # fmt: skip
-trunc = unary("trunc", _whole("trunc"), lambda g: g * 0, formula="result = self without its fraction", derivative="0", result=SAME,
-              onnx=NO_ONNX("Abs, Floor, Sign"))  # fmt: skip
-
-# --------------------------------------------------------------------------------------------- maximum, clamp, where
-
-
-def _share(g: Any, wins: Any, ties: Any) -> Any:
-    """A gradient for the side that won, half of it where both sides are equal."""
-    return g * (wins.to(g.dtype) + ties.to(g.dtype) * 0.5)
-
-
-maximum = binary(
-    "maximum",
-    "maximum",
-    {
-        "self": lambda g, self, other: _share(g, self > other, self == other),
-        "other": lambda g, self, other: _share(g, other > self, self == other),
-    },
-    formula="result = max(self, other)",
-    derivatives={"self": "grad where self wins, ½ grad at ties", "other": "grad where other wins, ½ grad at ties"},
-    onnx="Max",
-    holomorphic=False,
+sigmoid = unary(
+    "sigmoid",
+    _sigmoid,
+    lambda g, result: g * (result - result * result),
+    formula="result = 1 ÷ (1 + exp(−self))",
+    derivative="grad · result · (1 − result)",
+    onnx="Sigmoid",
+    flops=12,
+    on_arrays=True,
 )
-minimum = binary(
-    "minimum",
-    "minimum",
-    {
-        "self": lambda g, self, other: _share(g, self < other, self == other),
-        "other": lambda g, self, other: _share(g, other < self, self == other),
-    },
-    formula="result = min(self, other)",
-    derivatives={"self": "grad where self wins, ½ grad at ties", "other": "grad where other wins, ½ grad at ties"},
-    onnx="Min",
-    holomorphic=False,
-)
-
-
-def _clamp(xp: Any, a: Any, low: Any, high: Any) -> Any:
-    r = a if low is None else xp.maximum(a, low)
-    return r if high is None else xp.minimum(r, high)
-
-
-def _inside(self: Any, low: Any, high: Any) -> Any:
-    """Where a clamp let the value through, both edges included."""
-    kept = None if low is None else self >= low
-    if high is not None:
-        kept = self <= high if kept is None else kept & (self <= high)
-    return kept
-
-
-clamp = row(
-    "clamp",
-    "self min max",
-    forward=_clamp,
-    infer=broadcast,
-    grad={
-        "self": lambda g, self, min, max: g * _inside(self, min, max),
-        "min": lambda g, self, min, max: g * ((self < min) if max is None else (self < min) & (min < max)),
-        "max": lambda g, self, min, max: g * ((self > max) if min is None else (self > max) | (max < min)),
-    },
-    formula="result = min(max(self, min), max)",
-    derivatives={"self": "grad where min ≤ self ≤ max", "min": "grad where self < min", "max": "grad where self > max"},
-    autocast=AS_IS,
-    onnx="Clip",
-    cost=per_element(2),
-    samples=lambda t: [
-        ((t(2, 3), -0.5, 0.5), {}),
-        ((t(2, 3),), {"min": 0.25}),
-        ((t(2, 3),), {"max": 0.25}),
-        ((t(2, 3), t(2, 3, low=-2, high=-0.1), t(3, low=0.1, high=2)), {}),
-        ((t(0, 3), -1, 1), {}),
-    ],
+relu = unary(
+    "relu",
+    _relu,
+    _where_positive,
+    formula="result = max(self, 0)",
+    derivative="grad where result > 0, else 0",
     result=SAME,
-    promotes=True,
+    onnx="Relu",
+    on_arrays=True,
     holomorphic=False,
 )
-where = row(
-    "where",
-    "condition self other",
-    forward=lambda xp, c, a, b: xp.where(c, a, b),
-    infer=broadcast,
-    grad={
-        "self": lambda g, condition: g.masked_fill(~condition, 0),
-        "other": lambda g, condition: g.masked_fill(condition, 0),
-    },
-    formula="result = self where condition, else other",
-    derivatives={"self": "grad where condition, else 0", "other": "0 where condition, else grad"},
-    onnx="Where",
-    cost=per_element(1),
-    samples=lambda t: [
-        ((t.mask(2, 3), t(2, 3), t(2, 3)), {}),
-        ((t.mask(2, 1), t(3), t(2, 3)), {}),
-        ((t.mask(2, 3), t(2, 3), 0.5), {}),
-        ((t.mask(0, 3), t(0, 3), t(3)), {}),
-    ],
-    autocast=PROMOTE,
+erf = unary(
+    "erf",
+    _erf,
+    lambda g, self: g * ((self * self).neg().exp() * (2 / math.sqrt(math.pi))),
+    formula="result = erf(self)",
+    derivative="grad · 2/√π · exp(−self²)",
+    onnx="Erf",
+    flops=20,
 )
-masked_fill = row(
-    "masked_fill",
-    "self mask value",
-    forward=lambda xp, a, m, v: xp.where(m, v.astype(a.dtype), a),
-    infer=broadcast,
-    grad={"self": lambda g, mask: g.masked_fill(mask, 0), "value": lambda g, mask: g.masked_fill(~mask, 0)},
-    formula="result = value where mask, else self",
-    derivatives={"self": "0 where mask, else grad", "value": "sum of grad where mask"},
-    onnx="Where",
-    cost=per_element(1),
-    samples=lambda t: [((t(2, 3), t.mask(2, 3), 0.5), {}), ((t(2, 3), t.mask(3), t()), {}), ((t(0, 3), t.mask(3), 1), {})],
+abs_ = unary(
+    "abs",
+    "absolute",
+    lambda g, self: g * self.sgn(),
+    formula="result = |self|",
+    derivative="grad · sign(self)",
+    result=SAME,
+    onnx="Abs",
+    holomorphic=False,
 )
-
-# ------------------------------------------------------------------------------------------------ comparison and logic
-
-eq = comparison("eq", "equal", "=", "Equal")
-ne = comparison("ne", "not_equal", "≠", NO_ONNX("Equal then Not"))
-lt = comparison("lt", "less", "<", "Less")
-le = comparison("le", "less_equal", "≤", "LessOrEqual")
-gt = comparison("gt", "greater", ">", "Greater")
-ge = comparison("ge", "greater_equal", "≥", "GreaterOrEqual")
-logical_and = comparison("logical_and", "logical_and", "and", "And")
-logical_or = comparison("logical_or", "logical_or", "or", "Or")
-logical_xor = comparison("logical_xor", "logical_xor", "xor", "Xor")
-
-_DISCRETE = NO_GRAD("integers and booleans have no gradient")
-_BITS = {"grad": _DISCRETE, "samples": integer_pairs}
-bitwise_and = binary("bitwise_and", "bitwise_and", formula="result = self & other", onnx="BitwiseAnd", **_BITS)
-bitwise_or = binary("bitwise_or", "bitwise_or", formula="result = self | other", onnx="BitwiseOr", **_BITS)
-bitwise_xor = binary("bitwise_xor", "bitwise_xor", formula="result = self ^ other", onnx="BitwiseXor", **_BITS)
-bitwise_not = unary("bitwise_not", "invert", _DISCRETE, formula="result = ~self", result=SAME, onnx="BitwiseNot",
-                    samples=lambda t: [((t.index(9, 2, 3),), {}), ((t.index(9),), {}), ((t.mask(0, 3),), {})])  # fmt: skip
-logical_not = unary("logical_not", "logical_not", _DISCRETE, formula="result = not self", result=BOOL, onnx="Not")
-isnan = unary("isnan", "isnan", _DISCRETE, formula="result = whether self is NaN", result=BOOL, onnx="IsNaN")
-isinf = unary("isinf", "isinf", _DISCRETE, formula="result = whether self is ±∞", result=BOOL, onnx="IsInf")
-isfinite = unary("isfinite", "isfinite", _DISCRETE, formula="result = whether self is finite", result=BOOL,
-                 onnx=NO_ONNX("IsNaN, IsInf, Or, Not"))  # fmt: skip
-
+sign = unary("sign", _sign, lambda g: g * 0, formula="result = sign(self)", derivative="0", result=SAME, onnx="Sign")
+floor = unary(
+    "floor", _whole("floor"), lambda g: g * 0, formula="result = ⌊self⌋", derivative="0", result=SAME, onnx="Floor"
+)
+ceil = unary(
+    "ceil", _whole("ceil"), lambda g: g * 0, formula="result = ⌈self⌉", derivative="0", result=SAME, onnx="Ceil"
+)
+round_ = unary(
+    "round",
+    _whole("rint"),
+    lambda g: g * 0,
+    formula="result = self rounded, halves to even",
+    derivative="0",
+    result=SAME,
+    onnx="Round",
+)
+trunc = unary(
+    "trunc",
+    _whole("trunc"),
+    lambda g: g * 0,
+    formula="result = self without its fraction",
+    derivative="0",
+    result=SAME,
+    onnx=NO_ONNX("Abs, Floor, Sign"),
+)

@@ -112,7 +112,9 @@ mean = row(
     forward=_mean,
     infer=infer,
     grad={
-        "self": lambda g, dim, keepdim, self_shape: spread(g / max(1, _count(self_shape, dim)), dim, keepdim, self_shape)
+        "self": lambda g, dim, keepdim, self_shape: spread(
+            g / max(1, _count(self_shape, dim)), dim, keepdim, self_shape
+        )
     },
     formula="result = Σ self ÷ n",
     derivatives={"self": "grad ÷ n, repeated over the averaged dimensions"},
@@ -130,7 +132,9 @@ def _var(xp: Any, a: Any, dim: Dims, keepdim: bool, correction: float) -> Any:
     off = a - center
     squares = (off * off.conj()).real if a.dtype.kind == "c" else off * off
     total = xp.add.reduce(squares, axis=dim, keepdims=keepdim)
-    return (total / total.dtype.type(max(0, _count(a.shape, dim) - correction))).astype(squares.dtype if carried is a.dtype else a.dtype)
+    return (total / total.dtype.type(max(0, _count(a.shape, dim) - correction))).astype(
+        squares.dtype if carried is a.dtype else a.dtype
+    )
 
 
 def _var_grad(g: Any, self: Any, dim: Dims, keepdim: bool, correction: float) -> Any:
@@ -190,7 +194,11 @@ def _prod_grad(g: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
     ones = flat.new_ones((*kept, 1))
     left = ones if n < 2 else ones._op("cat", flat.narrow(-1, 0, n - 1).cumprod(-1), dim=len(kept), sizes=(1, n - 1))
     tail = flat.flip(-1)
-    right = ones if n < 2 else ones._op("cat", tail.narrow(-1, 0, n - 1).cumprod(-1), dim=len(kept), sizes=(1, n - 1)).flip(-1)
+    right = (
+        ones
+        if n < 2
+        else ones._op("cat", tail.narrow(-1, 0, n - 1).cumprod(-1), dim=len(kept), sizes=(1, n - 1)).flip(-1)
+    )
     others = (left * right) if n else flat
     g = g.reshape((*kept, 1)) * others
     back = [0] * len(self.shape)
@@ -249,12 +257,22 @@ def _cumprod_grad(g: Any, self: Any, dim: int) -> Any:
     for i in range(n):
         tail = x.narrow(-1, i + 1, n - i - 1)
         before = x.narrow(-1, 0, i).prod(-1, True)
-        after = before if i == n - 1 else before._op("cat", before * tail.cumprod(-1), dim=len(x.shape) - 1, sizes=(1, n - i - 1))
+        after = (
+            before
+            if i == n - 1
+            else before._op("cat", before * tail.cumprod(-1), dim=len(x.shape) - 1, sizes=(1, n - i - 1))
+        )
         found.append((g.narrow(-1, i, n - i) * after).sum(-1, True))
     return (found[0]._op("cat", *found[1:], dim=len(x.shape) - 1, sizes=(1,) * n) if n else g).transpose(dim, -1)
 
 
-cumsum = _running("cumsum", "cumsum", "Σ", lambda g, dim: g.flip(dim).cumsum(dim).flip(dim) if len(g.shape) else g, "running sum of grad from the end")
+cumsum = _running(
+    "cumsum",
+    "cumsum",
+    "Σ",
+    lambda g, dim: g.flip(dim).cumsum(dim).flip(dim) if len(g.shape) else g,
+    "running sum of grad from the end",
+)
 cumprod = _running("cumprod", "cumprod", "Π", _cumprod_grad, "Σ grad · product without that element")
 
 # ------------------------------------------------------------------------------------------------- extremes
@@ -326,7 +344,7 @@ min_all = row(
 )
 
 
-def _with_index(name: str, arg: str, onnx: str) -> Any:
+def _with_index(name: str, arg: str, onnx: Any) -> Any:
     def forward(xp: Any, a: Any, dim: int, keepdim: bool) -> Any:
         if a.ndim == 0:
             return a.copy(), xp.zeros((), np.int64)
@@ -408,7 +426,9 @@ def _arg(name: str, onnx: str) -> Any:
         name,
         "self",
         forward=forward,
-        infer=lambda shapes, dim, keepdim: reduced(shapes[0], tuple(range(len(shapes[0]))) if dim is None else (dim,), keepdim),
+        infer=lambda shapes, dim, keepdim: reduced(
+            shapes[0], tuple(range(len(shapes[0]))) if dim is None else (dim,), keepdim
+        ),
         grad=_INDEX,
         formula=f"result = index of the {'largest' if name == 'argmax' else 'smallest'} element",
         onnx=onnx,

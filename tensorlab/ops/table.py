@@ -92,6 +92,8 @@ class Row:
     on_arrays: bool
     holomorphic: bool
     variadic: bool
+    refuses: Any
+    beside_int: Any
     node: Any
     node_name: str
 

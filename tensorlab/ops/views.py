@@ -28,7 +28,9 @@ def _infer(rule: Any) -> Any:
     return infer
 
 
-def _view(name: str, rule: Any, grad: Any, formula: str, derivative: str, onnx: Any, samples: Any, **columns: Any) -> Any:
+def _view(
+    name: str, rule: Any, grad: Any, formula: str, derivative: str, onnx: Any, samples: Any, **columns: Any
+) -> Any:
     return row(
         name,
         "self",
@@ -146,7 +148,13 @@ def _as_strided_copy(xp: Any, a: Any, base_layout: Layout, layout: Layout) -> An
     """Read ``a``, which lies like ``base_layout``, through another layout of the same storage."""
     room, (base, at) = _room(base_layout, layout)
     buffer = xp.zeros(room, a.dtype)
-    _strided(xp, buffer, base)[...] = a
+    if (
+        _overlaps(base) and a.dtype.kind in "fcV"
+    ):  # what lies on one element is one value; of gradients it is their mean
+        _add_at(xp, buffer, base, a)
+        buffer /= _times(xp, room, base).astype(a.dtype)
+    else:
+        _strided(xp, buffer, base)[...] = a
     return _strided(xp, buffer, at).copy()
 
 
@@ -155,7 +163,20 @@ def _as_strided_backward(xp: Any, g: Any, base_layout: Layout, layout: Layout) -
     room, (base, at) = _room(base_layout, layout)
     buffer = xp.zeros(room, g.dtype)
     _add_at(xp, buffer, at, g)
+    if _overlaps(base):  # several elements of the input are one in memory: each gets its share
+        buffer /= _times(xp, room, base).astype(g.dtype)
     return _strided(xp, buffer, base).copy()
+
+
+def _overlaps(at: Layout) -> bool:
+    return layout.overlaps_itself(at.shape, at.strides)
+
+
+def _times(xp: Any, room: int, at: Layout) -> Any:
+    """How many indexes of a layout reach each element of a buffer, at least 1."""
+    counts = xp.zeros(room, xp.int64)
+    _add_at(xp, counts, at, xp.ones(at.shape, xp.int64))
+    return xp.maximum(counts, 1)
 
 
 def _as_strided_scatter(xp: Any, a: Any, src: Any, base_layout: Layout, layout: Layout) -> Any:
@@ -172,7 +193,9 @@ def _adjoint(name: str, forward: Any, grad: Any, formula: str, samples: Any) -> 
         name,
         "grad",
         forward=forward,
-        infer=lambda shapes, shape=None, base_layout=None, **attrs: tuple(shape if shape is not None else base_layout.shape),
+        infer=lambda shapes, shape=None, base_layout=None, **attrs: tuple(
+            shape if shape is not None else base_layout.shape
+        ),
         grad={"grad": grad},
         formula=formula,
         derivatives={"grad": "the view of grad"},
@@ -248,70 +271,126 @@ as_strided_scatter = row(
 # --------------------------------------------------------------------------------------------------------- views
 
 view = _view(
-    "view", view_rule, lambda g, self_shape: g.reshape(self_shape), "result = self, read as another shape", "grad, read as self's shape",
-    "Reshape", lambda t: [((t(2, 6), (3, 4)), {}), ((t(2, 6), (-1,)), {}), ((t(4), (2, 2)), {})],
-)  # fmt: skip
+    "view",
+    view_rule,
+    lambda g, self_shape: g.reshape(self_shape),
+    "result = self, read as another shape",
+    "grad, read as self's shape",
+    "Reshape",
+    lambda t: [((t(2, 6), (3, 4)), {}), ((t(2, 6), (-1,)), {}), ((t(4), (2, 2)), {})],
+)
 transpose = _view(
-    "transpose", layout.transpose, lambda g, dim0, dim1: g.transpose(dim0, dim1), "result = self with two dimensions exchanged",
-    "grad with them exchanged back", "Transpose", lambda t: [((t(2, 3, 4), 0, 2), {}), ((t(2, 3), -1, 0), {})],
-)  # fmt: skip
+    "transpose",
+    layout.transpose,
+    lambda g, dim0, dim1: g.transpose(dim0, dim1),
+    "result = self with two dimensions exchanged",
+    "grad with them exchanged back",
+    "Transpose",
+    lambda t: [((t(2, 3, 4), 0, 2), {}), ((t(2, 3), -1, 0), {})],
+)
 t = _view(
-    "t", lambda before: layout.transpose(before, 0, 1) if len(before.shape) == 2 else before, lambda g: g.t(), "result = selfᵀ", "gradᵀ",
-    "Transpose", lambda t: [((t(2, 3),), {}), ((t(3),), {})],
-)  # fmt: skip
+    "t",
+    lambda before: layout.transpose(before, 0, 1) if len(before.shape) == 2 else before,
+    lambda g: g.t(),
+    "result = selfᵀ",
+    "gradᵀ",
+    "Transpose",
+    lambda t: [((t(2, 3),), {}), ((t(3),), {})],
+)
 permute = _view(
-    "permute", lambda before, dims: layout.permute(before, dims), lambda g, dims: g.permute(sorted(range(len(dims)), key=dims.__getitem__)),
-    "result = self with its dimensions in another order", "grad in the original order", "Transpose",
+    "permute",
+    lambda before, dims: layout.permute(before, dims),
+    lambda g, dims: g.permute(sorted(range(len(dims)), key=dims.__getitem__)),
+    "result = self with its dimensions in another order",
+    "grad in the original order",
+    "Transpose",
     lambda t: [((t(2, 3, 4), (2, 0, 1)), {})],
-)  # fmt: skip
+)
 expand = _view(
-    "expand", lambda before, sizes: layout.expand(before, sizes), lambda g, self_shape: g.sum_to_size(self_shape),
-    "result = self stretched with stride 0", "grad summed over the stretched dimensions", "Expand",
+    "expand",
+    lambda before, sizes: layout.expand(before, sizes),
+    lambda g, self_shape: g.sum_to_size(self_shape),
+    "result = self stretched with stride 0",
+    "grad summed over the stretched dimensions",
+    "Expand",
     lambda t: [((t(3, 1), (3, 4)), {}), ((t(3), (2, 3)), {}), ((t(), (2,)), {})],
-)  # fmt: skip
+)
 squeeze = _view(
-    "squeeze", lambda before, dims: layout.squeeze(before, dims), lambda g, self_shape: g.reshape(self_shape),
-    "result = self without dimensions of size 1", "grad with them again", "Squeeze", lambda t: [((t(2, 1, 3, 1),), {}), ((t(2, 1, 3), 1), {})],
-)  # fmt: skip
+    "squeeze",
+    lambda before, dims: layout.squeeze(before, dims),
+    lambda g, self_shape: g.reshape(self_shape),
+    "result = self without dimensions of size 1",
+    "grad with them again",
+    "Squeeze",
+    lambda t: [((t(2, 1, 3, 1),), {}), ((t(2, 1, 3), 1), {})],
+)
 unsqueeze = _view(
-    "unsqueeze", lambda before, dim: layout.unsqueeze(before, dim), lambda g, dim: g.squeeze(dim), "result = self with a new dimension of size 1",
-    "grad without it", "Unsqueeze", lambda t: [((t(2, 3), 1), {}), ((t(2, 3), -1), {}), ((t(), 0), {})],
-)  # fmt: skip
+    "unsqueeze",
+    lambda before, dim: layout.unsqueeze(before, dim),
+    lambda g, dim: g.squeeze(dim),
+    "result = self with a new dimension of size 1",
+    "grad without it",
+    "Unsqueeze",
+    lambda t: [((t(2, 3), 1), {}), ((t(2, 3), -1), {}), ((t(), 0), {})],
+)
 select = _view(
-    "select", lambda before, dim, index: layout.select(before, dim, index),
-    lambda g, self_shape, dim, index: g._op("select_backward", shape=self_shape, dim=dim, index=index), "result = self at one index of a dimension",
-    "zeros with grad at that index", "Gather", lambda t: [((t(2, 3), 0, 1), {}), ((t(2, 3), 1, -1), {})],
-)  # fmt: skip
+    "select",
+    lambda before, dim, index: layout.select(before, dim, index),
+    lambda g, self_shape, dim, index: g._op("select_backward", shape=self_shape, dim=dim, index=index),
+    "result = self at one index of a dimension",
+    "zeros with grad at that index",
+    "Gather",
+    lambda t: [((t(2, 3), 0, 1), {}), ((t(2, 3), 1, -1), {})],
+)
 slice_ = _view(
-    "slice", slice_rule,
-    lambda g, self_shape, dim, start, stop, step: g._op("slice_backward", shape=self_shape, dim=dim, start=start, stop=stop, step=step),
-    "result = a slice of self along one dimension", "zeros with grad in that slice", "Slice",
+    "slice",
+    slice_rule,
+    lambda g, self_shape, dim, start, stop, step: g._op(
+        "slice_backward", shape=self_shape, dim=dim, start=start, stop=stop, step=step
+    ),
+    "result = a slice of self along one dimension",
+    "zeros with grad in that slice",
+    "Slice",
     lambda t: [((t(5, 2),), {"dim": 0, "start": 1, "stop": 5, "step": 2})],
-)  # fmt: skip
+)
 diagonal = _view(
-    "diagonal", lambda before, offset, dim1, dim2: layout.diagonal(before, offset, dim1, dim2),
-    lambda g, self_shape, offset, dim1, dim2: g._op("diagonal_backward", shape=self_shape, offset=offset, dim1=dim1, dim2=dim2),
-    "result = a diagonal of two dimensions", "zeros with grad on that diagonal", NO_ONNX("GatherND"),
+    "diagonal",
+    lambda before, offset, dim1, dim2: layout.diagonal(before, offset, dim1, dim2),
+    lambda g, self_shape, offset, dim1, dim2: g._op(
+        "diagonal_backward", shape=self_shape, offset=offset, dim1=dim1, dim2=dim2
+    ),
+    "result = a diagonal of two dimensions",
+    "zeros with grad on that diagonal",
+    NO_ONNX("GatherND"),
     lambda t: [((t(3, 4),), {}), ((t(3, 4), 1), {}), ((t(2, 3, 3), -1, 1, 2), {})],
-)  # fmt: skip
+)
 unfold = _view(
-    "unfold", lambda before, dim, size, step: layout.unfold(before, dim, size, step),
+    "unfold",
+    lambda before, dim, size, step: layout.unfold(before, dim, size, step),
     lambda g, self_shape, dim, size, step: g._op("unfold_backward", shape=self_shape, dim=dim, size=size, step=step),
-    "result = windows along one dimension", "zeros with grad added at every window", NO_ONNX("Gather"),
+    "result = windows along one dimension",
+    "zeros with grad added at every window",
+    NO_ONNX("Gather"),
     lambda t: [((t(5), 0, 3, 1), {}), ((t(2, 6), 1, 2, 2), {})],
-)  # fmt: skip
+)
 as_strided = _view(
-    "as_strided", as_strided_rule,
+    "as_strided",
+    as_strided_rule,
     lambda g, base_layout, layout: g._op("as_strided_backward", base_layout=base_layout, layout=layout),
-    "result = self's storage under another layout", "zeros with grad added through that layout", NO_ONNX("layouts are not visible in ONNX"),
+    "result = self's storage under another layout",
+    "zeros with grad added through that layout",
+    NO_ONNX("layouts are not visible in ONNX"),
     lambda t: [((t(2, 3), (3, 2), (1, 2)), {}), ((t(4), (3, 2), (1, 1)), {})],
-)  # fmt: skip
+)
 
 
 def _split_grad(grads: Any, needs: Any, base_layout: Layout, dim: int, sizes: Sequence[int]) -> Any:
     some = next(g for g in grads if g is not None)
     shape = base_layout.shape
-    parts = [g if g is not None else some._zeros(shape[:dim] + (n,) + shape[dim + 1 :]) for g, n in zip(grads, sizes, strict=True)]
+    parts = [
+        g if g is not None else some._zeros(shape[:dim] + (n,) + shape[dim + 1 :])
+        for g, n in zip(grads, sizes, strict=True)
+    ]
     return [parts[0]._op("cat", *parts[1:], dim=dim, sizes=tuple(sizes))]
 
 
@@ -322,10 +401,20 @@ def _unbind_grad(grads: Any, needs: Any, base_layout: Layout, dim: int) -> Any:
 
 
 split = _view(
-    "split", split_rule, _split_grad, "results = self cut along one dimension", "the gradients joined again", "Split",
+    "split",
+    split_rule,
+    _split_grad,
+    "results = self cut along one dimension",
+    "the gradients joined again",
+    "Split",
     lambda t: [((t(5, 2), 2), {}), ((t(2, 5), (1, 4), 1), {})],
-)  # fmt: skip
+)
 unbind = _view(
-    "unbind", unbind_rule, _unbind_grad, "results = self at every index of one dimension", "the gradients stacked again", NO_ONNX("Split, Squeeze"),
+    "unbind",
+    unbind_rule,
+    _unbind_grad,
+    "results = self at every index of one dimension",
+    "the gradients stacked again",
+    NO_ONNX("Split, Squeeze"),
     lambda t: [((t(3, 2),), {}), ((t(2, 3), 1), {})],
-)  # fmt: skip
+)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, modes
+from tensorlab import backend, dispatch, modes
 from tensorlab.dispatch import storage_of, wrap
 from tensorlab.engine import sites
 from tensorlab.optim.optimizer import Group, Optimizer
@@ -38,6 +38,7 @@ class Lane:
     ) -> None:
         first = params[0]._a
         self.xp = backend.namespace(first)
+        self.on = backend.of(first).on(first)
         self.params = list(params)
         self.dtype = first.dtype
         self.real = np.dtype(f"f{first.itemsize // 2}") if first.dtype.kind == "c" else first.dtype
@@ -92,15 +93,16 @@ class Lane:
         if tensor is None:
             tensor = state[kind] = wrap(part)
         else:
-            part[...] = tensor._a
+            part[...] = dispatch.move(tensor, dispatch.device_of(part))._a
             tensor._a, tensor._st = part, None
         self.kept.append((state, kind, tensor, part))
 
     def _pieces(self) -> Iterator[tuple[Any, ...]]:
-        length = min(self.size, PIECE)
+        piece = PIECE if self.xp is np else max(self.size, 1)  # a GPU has no second-level cache to fit into
+        length = min(self.size, piece)
         scratch = self.xp.empty(length, self.real), self.xp.empty(length, self.real)
-        for start in range(0, max(self.size, 1), PIECE):
-            where = slice(start, min(start + PIECE, self.size))
+        for start in range(0, max(self.size, 1), piece):
+            where = slice(start, min(start + piece, self.size))
             n = where.stop - start
             first = scratch[0][:n] if self.direct else self._delta[where]
             yield where, first, scratch[1][:n], *[slot[where] for slot in self.slots]
@@ -184,7 +186,7 @@ class Plan:
         self.kinds = kinds
         self.remembers = bool(kinds or owner.counts)
         self.states = [owner.state[p] if self.remembers else {} for p in ready]
-        self.known = [(p, p._a.shape, p._a.dtype, p._a.strides) for p in ready]
+        self.known = [(p, type(p._a), p._a.shape, p._a.dtype, p._a.strides) for p in ready]
         together: dict[Any, list[int]] = {}
         for at, p in enumerate(ready):
             state = self.states[at]
@@ -194,22 +196,24 @@ class Plan:
                 state["step"] = wrap(np.array(step, np.float32))
             fresh = all(state.get(kind) is None for kind in kinds)
             alone = at if p._a.size >= LARGE else -1
-            together.setdefault((p._a.dtype, backend.of(p._a), fresh, step or 0, alone), []).append(at)
-        self.lanes = [
-            Lane([ready[at] for at in places], [self.states[at] for at in places], kinds, owner.counts)
-            for places in together.values()
-        ]
+            together.setdefault((p._a.dtype, dispatch.device_of(p._a), fresh, step or 0, alone), []).append(at)
+        self.lanes = []
+        for places in together.values():
+            params = [ready[at] for at in places]
+            with backend.of(params[0]._a).on(params[0]._a):
+                self.lanes.append(Lane(params, [self.states[at] for at in places], kinds, owner.counts))
 
     def fits(self, group: Group, ready: list[Any], state: dict[Any, Any], kinds: tuple[str, ...]) -> bool:
         """Whether it still holds: same parameters, same layouts, and a state that nobody replaced."""
         known = self.known
         if self.group is not group or self.kinds != kinds or len(ready) != len(known):
             return False
-        for p, mine, (q, shape, dtype, strides) in zip(ready, self.states, known):  # noqa: B905
+        for p, mine, (q, kind, shape, dtype, strides) in zip(ready, self.states, known):  # noqa: B905
             a = p._a
             if (
                 p is not q
                 or (self.remembers and state.get(p) is not mine)
+                or type(a) is not kind
                 or a.shape != shape
                 or a.dtype is not dtype
                 or a.strides != strides
@@ -259,8 +263,9 @@ class LaneOptimizer(Optimizer):
                 if plan is None or not plan.fits(group, ready, self.state, kinds):
                     plan = self._plans[id(group)] = Plan(group, ready, self, kinds)
                 for lane in plan.lanes:
-                    self._update(lane, group)
-                    lane.finish(name, site)
+                    with lane.on:
+                        self._update(lane, group)
+                        lane.finish(name, site)
                     lane.fresh = False
         return loss
 
@@ -275,6 +280,4 @@ def _dense(array: Any) -> Any:
 
 
 def _laid_out_like(model: Any, array: Any) -> Any:
-    out = backend.namespace(model).empty_like(model)
-    out[...] = array
-    return out
+    return backend.copied_like(array, model)

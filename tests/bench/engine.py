@@ -116,7 +116,9 @@ def imports() -> dict[str, float]:
 
     def seconds(code: str) -> float:
         text = f"import time, numpy; t = time.perf_counter(); {code}; print(time.perf_counter() - t)"
-        environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}  # compiled once, as installed
+        environment = {
+            k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"
+        }  # compiled once, as installed
         return min(float(subprocess.check_output([sys.executable, "-c", text], env=environment)) for _ in range(3))
 
     return {"import tensorlab": seconds("import tensorlab")}

@@ -115,6 +115,7 @@ class Notebook:
         if not kernel:
             document = nbformat.read(target, as_version=4)
             document.metadata["kernelspec"] = {"name": "", "display_name": "No Kernel"}
+            document.metadata.pop("language_info", None)  # JupyterLab would find a kernel that speaks it
             nbformat.write(document, target)
         self.page.goto(f"{self.server.url}/lab/tree/{name}?reset&token={self.server.token}")
         self.page.locator(".jp-Notebook .jp-Cell").first.wait_for()

@@ -115,7 +115,9 @@ class ndarray:
     __array_priority__ = 100
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None, order: str = "C") -> None:
+    def __init__(
+        self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None, order: str = "C"
+    ) -> None:
         if memptr is None:
             if strides is not None:
                 raise ValueError("memptr is required if strides is given.")
@@ -151,7 +153,9 @@ class ndarray:
     @property
     def flags(self) -> Any:
         found = self._host.flags
-        return SimpleNamespace(c_contiguous=found.c_contiguous, f_contiguous=found.f_contiguous, owndata=self.base is None)
+        return SimpleNamespace(
+            c_contiguous=found.c_contiguous, f_contiguous=found.f_contiguous, owndata=self.base is None
+        )
 
     def __len__(self) -> int:
         return len(self._host)
@@ -234,7 +238,9 @@ class ndarray:
     def fill(self, value: Any) -> None:
         self[...] = value
 
-    def astype(self, dtype: Any, order: str = "K", casting: Any = None, subok: Any = None, copy: bool = True) -> ndarray:
+    def astype(
+        self, dtype: Any, order: str = "K", casting: Any = None, subok: Any = None, copy: bool = True
+    ) -> ndarray:
         here(self)
         if not copy and np.dtype(dtype) == self.dtype:
             return self
@@ -291,8 +297,10 @@ def _arrays(value: Any) -> list[ndarray]:
 
 def _wrapped(found: Any, parents: list[ndarray], keep: bool = False) -> Any:
     if isinstance(found, (tuple, list)):
-        return type(found)(_wrapped(item, parents) for item in found) if type(found) in (tuple, list) else tuple(
-            _wrapped(item, parents) for item in found
+        return (
+            type(found)(_wrapped(item, parents) for item in found)
+            if type(found) in (tuple, list)
+            else tuple(_wrapped(item, parents) for item in found)
         )
     return made(found, *parents, keep=keep) if isinstance(found, (np.ndarray, np.generic)) else found
 
@@ -311,7 +319,9 @@ def _key(key: Any) -> tuple[Any, bool]:
     out: list[Any] = []
     for entry in entries:
         if isinstance(entry, np.ndarray):
-            raise TypeError("a host array as an index would be copied to the device at every use; keep it on the device")
+            raise TypeError(
+                "a host array as an index would be copied to the device at every use; keep it on the device"
+            )
         if isinstance(entry, (list, bool, np.bool_)):
             machine.copies.append(("in", np.size(entry)))  # CuPy makes a device array of it
         advanced = advanced or isinstance(entry, (ndarray, list, bool, np.bool_))
@@ -354,7 +364,9 @@ class Ufunc:
             found = self._numpy(*plain(list(inputs)), order="C", dtype=dtype, casting=casting)
         return tuple(made(f, fresh=True) for f in found) if isinstance(found, tuple) else made(found, fresh=True)
 
-    def reduce(self, array: ndarray, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False) -> ndarray:
+    def reduce(
+        self, array: ndarray, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> ndarray:
         if self.__name__ not in ("add", "multiply"):
             raise NotImplementedError(f"`cupy_{self.__name__}.reduce` is not supported yet")
         return (array.sum if self.__name__ == "add" else array.prod)(axis, dtype, out, keepdims)
@@ -364,7 +376,9 @@ class Ufunc:
             raise NotImplementedError(f"`cupy_{self.__name__}.at` is not supported yet")
         where, advanced = _key(indices)
         if advanced and a.dtype.name not in facts.SCATTERED:
-            raise TypeError(f"scatter_{self.__name__} only supports {', '.join(facts.SCATTERED)}, as data type; got {a.dtype}")
+            raise TypeError(
+                f"scatter_{self.__name__} only supports {', '.join(facts.SCATTERED)}, as data type; got {a.dtype}"
+            )
         _safely(lambda: self._numpy.at(here(a)._host, where, plain(b)))
 
 
@@ -372,7 +386,9 @@ UFUNCS = {name: Ufunc(name) for name in facts.UFUNCS if hasattr(np, name)}
 COMPARISONS = {"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}
 
 
-def _bound(name: str, parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+def _bound(
+    name: str, parameters: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
     """Arguments as NumPy takes them, once CuPy would have taken them."""
     names = [p for p in parameters if p != "self"]
     starred = bool(names) and names[0].startswith("*")
@@ -432,16 +448,31 @@ def _creation(name: str) -> Any:
     return call
 
 
-def array(obj: Any, dtype: Any = None, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0, *, blocking: bool = False) -> ndarray:
+def array(
+    obj: Any,
+    dtype: Any = None,
+    copy: Any = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    *,
+    blocking: bool = False,
+) -> ndarray:
     """A device array from anything, a device array included."""
     if isinstance(obj, ndarray):
         same = (dtype is None or np.dtype(dtype) == obj.dtype) and (order in (None, "K", "A") or obj.flags.c_contiguous)
-        return obj if copy is not True and same else made(np.array(here(obj)._host, dtype, order=order), fresh=True, keep=True)
+        return (
+            obj
+            if copy is not True and same
+            else made(np.array(here(obj)._host, dtype, order=order), fresh=True, keep=True)
+        )
     if any(isinstance(item, ndarray) for item in (obj if isinstance(obj, (list, tuple)) else ())):
         raise TypeError("lists of device arrays are stacked with stack()")
     host = np.array(obj, dtype, order=order)
     machine.copies.append(("in", host.size))
-    return made(host, fresh=True, keep=host.flags.f_contiguous)  # from the host only row- and column-major orders are kept
+    return made(
+        host, fresh=True, keep=host.flags.f_contiguous
+    )  # from the host only row- and column-major orders are kept
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, blocking: bool = False) -> ndarray:
@@ -481,7 +512,11 @@ def _operator(name: str, swapped: bool = False, in_place: bool = False) -> Any:
 
 
 def _matmul(self: ndarray, other: Any) -> Any:
-    return made(np.matmul(plain(self), plain(other)), fresh=True) if isinstance(other, (ndarray, np.ndarray)) else NotImplemented
+    return (
+        made(np.matmul(plain(self), plain(other)), fresh=True)
+        if isinstance(other, (ndarray, np.ndarray))
+        else NotImplemented
+    )
 
 
 ARITHMETIC = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide", "mod": "remainder",
@@ -490,7 +525,14 @@ for short, full in ARITHMETIC.items():
     setattr(ndarray, f"__{short}__", _operator(full))
     setattr(ndarray, f"__r{short}__", _operator(full, swapped=True))
     setattr(ndarray, f"__i{short}__", _operator(full, in_place=True))
-for short, full in {"lt": "less", "le": "less_equal", "eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal"}.items():
+for short, full in {
+    "lt": "less",
+    "le": "less_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}.items():
     setattr(ndarray, f"__{short}__", _operator(full))
 for short, full in {"neg": "negative", "abs": "absolute", "invert": "invert"}.items():
     setattr(ndarray, f"__{short}__", (lambda ufunc: lambda self: ufunc(self))(UFUNCS[full]))
@@ -512,7 +554,10 @@ def module() -> dict[str, ModuleType]:
     contents |= {name: _creation(name) for name in facts.CREATION}
     contents |= {**UFUNCS, "ndarray": ndarray, "array": array, "asarray": asarray, "asnumpy": asnumpy}
     contents |= {"count_nonzero": count_nonzero, "may_share_memory": may_share_memory, "__version__": facts.VERSION}
-    contents |= {name: getattr(np, name) for name in ("float16", "float32", "float64", "int32", "int64", "bool_", "dtype", "inf", "nan")}
+    contents |= {
+        name: getattr(np, name)
+        for name in ("float16", "float32", "float64", "int32", "int64", "bool_", "dtype", "inf", "nan")
+    }
     cupy.__dict__.update(contents)
     cupy.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=as_strided))  # type: ignore[attr-defined]
     runtime = SimpleNamespace(getDeviceCount=_device_count, CUDARuntimeError=CUDARuntimeError)

@@ -25,7 +25,7 @@ def array_moved(value: Any, device: str = "cuda") -> Any:
 
 def on_gpu(sample: driver.Sample, device: str = "cuda") -> driver.Sample:
     """A sample call with its tensors and index arrays on a GPU."""
-    args = driver._replaced(sample.args, iter([moved(x, device) for x in sample.inputs]))
+    args = driver.replaced(sample.args, iter([moved(x, device) for x in sample.inputs]))
     kwargs = {name: array_moved(value, device) for name, value in sample.kwargs.items()}
     return sample._replace(args=args, kwargs=kwargs)
 

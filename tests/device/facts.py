@@ -66,7 +66,10 @@ trace(a offset axis1 axis2 dtype out) transpose(a axes) tril(m k) triu(m k) unio
 unique(ar return_index return_inverse return_counts axis equal_nan) unravel_index(indices dims order)
 var(a axis dtype out ddof keepdims) vdot(a b) vsplit(ary indices_or_sections) vstack(tup dtype casting)
 where(condition x y) zeros_like(a dtype order subok shape)
-""".replace(") ", ")\n").replace(")", "").strip().split("\n")
+""".replace(") ", ")\n")
+        .replace(")", "")
+        .strip()
+        .split("\n")
     )
 }
 

@@ -103,7 +103,7 @@ def test_the_warning_points_at_the_function():
     def backward(ctx, g):
         return g * 3 * ctx.square
 
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="second derivative") as caught:
         second(function(forward, backward), 2.0)
     assert caught[0].filename == __file__
     assert caught[0].lineno == backward.__code__.co_firstlineno

@@ -190,7 +190,9 @@ def test_a_leaf_and_a_tensor_without_a_graph_have_a_picture_and_a_sentence():
     x = tl.ones(3, requires_grad=True)
     leaf = snapshot(x, Names({"x": x}))
     assert named(leaf) == ["x"]
-    assert leaf.sentence == "x is [3] float32, mean 1. x is a leaf: nothing made it, and its gradient arrives in x.grad."
+    assert (
+        leaf.sentence == "x is [3] float32, mean 1. x is a leaf: nothing made it, and its gradient arrives in x.grad."
+    )
     y = tl.ones(3)
     plain = snapshot(y, Names({"y": y}))
     assert named(plain) == ["y"]

@@ -28,4 +28,4 @@ def test_every_document_and_every_field_is_written():
 
 def test_a_field_that_could_hold_a_live_object_is_refused():
     with pytest.raises(TypeError, match="documents hold numbers"):
-        typescript._type(Any)
+        typescript.type_text(Any)

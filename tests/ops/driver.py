@@ -96,7 +96,7 @@ class Sample(NamedTuple):
 
     def run(self, *inputs: Any) -> tuple[Any, ...]:
         """The results for other tensors in place of the inputs, or for the inputs themselves."""
-        args = _replaced(self.args, iter(inputs)) if inputs else self.args
+        args = replaced(self.args, iter(inputs)) if inputs else self.args
         found = public(self.row)(*args, **self.kwargs)
         return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
@@ -112,11 +112,11 @@ def _tensors(value: Any) -> Iterator[Any]:
             yield from _tensors(item)
 
 
-def _replaced(value: Any, inputs: Iterator[Any]) -> Any:
+def replaced(value: Any, inputs: Iterator[Any]) -> Any:
     if isinstance(value, tl.Tensor):
         return next(inputs)
     if type(value) in (tuple, list):
-        return type(value)([_replaced(item, inputs) for item in value])
+        return type(value)([replaced(item, inputs) for item in value])
     return value
 
 

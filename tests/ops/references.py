@@ -27,7 +27,9 @@ def reduction(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def spread(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda a, dim=None, keepdim=False, correction=1: function(a, axis=axes(a, dim), ddof=correction, keepdims=keepdim)
+    return lambda a, dim=None, keepdim=False, correction=1: function(
+        a, axis=axes(a, dim), ddof=correction, keepdims=keepdim
+    )
 
 
 def nll(a: np.ndarray, target: np.ndarray, reduction: str = "mean", ignore_index: int = -100) -> Any:

@@ -81,7 +81,9 @@ def test_gradcheck_names_the_element_that_is_wrong() -> None:
             return g * tl.tensor([3.0, 4.0], dtype=tl.float64)
 
     x = tl.tensor([1.0, 2.0], dtype=tl.float64, requires_grad=True)
-    with pytest.raises(RuntimeError, match=r"output element \[1\] and input element \[1\]: the function moves by 3, .* says 4 "):
+    with pytest.raises(
+        RuntimeError, match=r"output element \[1\] and input element \[1\]: the function moves by 3, .* says 4 "
+    ):
         tl.autograd.gradcheck(Wrong.apply, x)
     with pytest.raises(RuntimeError, match="Jacobian mismatch for output 0 with respect to input 0"):
         tl.autograd.gradcheck(Wrong.apply, x, fast_mode=True)

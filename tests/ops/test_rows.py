@@ -23,7 +23,11 @@ def ids(value: Any) -> str:
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
-    return a.shape == b.shape and a.dtype == b.dtype and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+    return (
+        a.shape == b.shape
+        and a.dtype == b.dtype
+        and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+    )
 
 
 @pytest.mark.parametrize(("name", "number"), ALL, ids=ids)
@@ -32,7 +36,7 @@ def test_a_row_gives_what_numpy_gives(name: str, number: int) -> None:
     if reference is None:
         pytest.skip("no independent formula")
     sample = driver.sample(name, number)
-    args = driver._replaced(sample.args, iter([_Array(x) for x in sample.inputs]))
+    args = driver.replaced(sample.args, iter([_Array(x) for x in sample.inputs]))
     expected = reference(*_arrays(args), **sample.kwargs)
     found = sample.run()
     for y, e in zip(found, expected if isinstance(expected, (tuple, list)) else (expected,), strict=True):
@@ -113,7 +117,9 @@ def test_the_type_of_a_result_follows_the_row(name: str, number: int, dtype: Any
 
 def _common(sample: driver.Sample) -> dtypes.dtype:
     """The type in which a promoting row computes: of its tensors and of the numbers beside them."""
-    numbers = [v for v in (*sample.args, *sample.kwargs.values()) if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    numbers = [
+        v for v in (*sample.args, *sample.kwargs.values()) if isinstance(v, (int, float)) and not isinstance(v, bool)
+    ]
     first, *others = sample.inputs
     numbers = [] if sample.row.variadic or sample.row.results != ("result",) else numbers
     found = first.dtype
@@ -140,7 +146,9 @@ def test_a_node_keeps_exactly_what_the_wanted_gradients_need(name: str, number: 
             nodes = {y.grad_fn for y in outs if y.grad_fn is not None and y.grad_fn.row is row}
             for node in nodes:
                 needs = row.needs if row.vjps else row.needs * len(node.edges)
-                wanted_names = {n for edge, names in zip(node.edges, needs, strict=True) if edge is not None for n in names}
+                wanted_names = {
+                    n for edge, names in zip(node.edges, needs, strict=True) if edge is not None for n in names
+                }
                 kept = {fact[0] for fact in node.saved_facts()}
                 assert kept <= wanted_names, row
                 assert wanted_names & {*row.params, *row.results} <= kept | _absent(node), row

@@ -25,7 +25,14 @@ NAMES = {theirs: str(theirs).removeprefix("torch.") for theirs in DTYPES}
 NAMES[torch.complex32] = "complex64"  # what float16 becomes beside a complex number here, where no complex32 exists
 
 #: (rtol, atol) by type: PyTorch's own, loosened where other summation orders tell.
-TOLERANCE = {"float64": (1e-7, 1e-7), "complex128": (1e-7, 1e-7), "float32": (2e-5, 1e-5), "complex64": (2e-5, 1e-5), "float16": (2e-3, 2e-3), "bfloat16": (1.6e-2, 3e-2)}  # fmt: skip
+TOLERANCE = {
+    "float64": (1e-7, 1e-7),
+    "complex128": (1e-7, 1e-7),
+    "float32": (2e-5, 1e-5),
+    "complex64": (2e-5, 1e-5),
+    "float16": (2e-3, 2e-3),
+    "bfloat16": (1.6e-2, 3e-2),
+}
 
 
 def to_numpy(x: Any) -> np.ndarray:
@@ -50,7 +57,11 @@ def ours(value: Any) -> Any:
     if isinstance(value, torch.device):
         return str(value)
     if isinstance(value, (tuple, list)):
-        return type(value)([ours(item) for item in value]) if type(value) in (tuple, list) else tuple(ours(v) for v in value)
+        return (
+            type(value)([ours(item) for item in value])
+            if type(value) in (tuple, list)
+            else tuple(ours(v) for v in value)
+        )
     if isinstance(value, dict):
         return {key: ours(item) for key, item in value.items()}
     return value
@@ -76,7 +87,11 @@ def differences(found: Any, expected: Any, *, strides: bool = False) -> list[str
             return [f"{type(found).__name__} instead of {len(expected)} results"]
         return [line for f, e in zip(found, expected, strict=True) for line in differences(f, e, strides=strides)]
     if not isinstance(expected, torch.Tensor):
-        return [] if found == expected or (found != found and expected != expected) else [f"{found!r} instead of {expected!r}"]
+        return (
+            []
+            if found == expected or (found != found and expected != expected)
+            else [f"{found!r} instead of {expected!r}"]
+        )
     if not isinstance(found, tl.Tensor):
         return [f"{type(found).__name__} instead of a tensor"]
     said = []

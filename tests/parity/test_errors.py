@@ -70,12 +70,14 @@ def leaf(lib: Any, *shape: int) -> Any:
 
 #: (a call of either library, words that both errors must have)
 WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "view of a transposed tensor": (lambda lib: x(lib, 2, 3).t().view(6), "view size is not compatible with input tensor's size and stride"),
+    "view of a transposed tensor": (lambda lib: x(lib, 2, 3).t().view(6), "view size is not compatible with "
+        "input tensor's size and stride"),
     "view of another count": (lambda lib: x(lib, 2, 3).view(4), "is invalid for input of size 6"),
     "view with two unknowns": (lambda lib: x(lib, 2, 3).view(-1, -1), "only one dimension can be inferred"),
     "view with an ambiguous unknown": (lambda lib: x(lib, 0, 3).view(0, -1), "ambiguous"),
     "reshape to another count": (lambda lib: x(lib, 2, 3).reshape(5), "is invalid for input of size 6"),
-    "shapes that do not broadcast": (lambda lib: x(lib, 2, 3) + x(lib, 2), "The size of tensor a .3. must match the size of tensor b .2. at non-singleton dimension 1"),
+    "shapes that do not broadcast": (lambda lib: x(lib, 2, 3) + x(lib, 2), "The size of tensor a .3. must match "
+        "the size of tensor b .2. at non-singleton dimension 1"),
     "matrices that do not meet": (lambda lib: x(lib, 2, 3) @ x(lib, 2, 3), "mat1 and mat2 shapes cannot be multiplied"),
     "matrices of two types": (lambda lib: x(lib, 2, 2) @ x(lib, 2, 2, dtype=lib.float64), "same dtype"),
     "matmul with a number": (lambda lib: lib.matmul(x(lib, 2), 2), "must be Tensor, not int"),
@@ -83,16 +85,20 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a dimension twice": (lambda lib: x(lib, 2, 3).sum((0, 0)), "dim 0 appears multiple times in the list of dims"),
     "transpose out of range": (lambda lib: x(lib, 2, 3).transpose(0, 2), "Dimension out of range"),
     "t of three dimensions": (lambda lib: x(lib, 2, 3, 4).t(), "expects a tensor with <= 2 dimensions"),
-    "permute with too few": (lambda lib: x(lib, 2, 3).permute(0), "number of dimensions in the tensor input does not match the length of the desired ordering"),
+    "permute with too few": (lambda lib: x(lib, 2, 3).permute(0), "number of dimensions in the tensor input "
+        "does not match the length of the desired ordering"),
     "permute with a repeat": (lambda lib: x(lib, 2, 3).permute(0, 0), "multiple|duplicate|repeated"),
-    "expand of a larger dimension": (lambda lib: x(lib, 2, 3).expand(2, 4), "must match the existing size .3. at non-singleton dimension 1"),
-    "expand to fewer dimensions": (lambda lib: x(lib, 2, 3).expand(3), "must be greater or equal to the number of dimensions in the tensor"),
+    "expand of a larger dimension": (lambda lib: x(lib, 2, 3).expand(2, 4), "must match the existing size .3. "
+        "at non-singleton dimension 1"),
+    "expand to fewer dimensions": (lambda lib: x(lib, 2, 3).expand(3), "must be greater or equal to the number "
+        "of dimensions in the tensor"),
     "an index out of bounds": (lambda lib: x(lib, 2, 3)[2], "index 2 (is out of bounds|out of range)"),
     "a list index out of bounds": (lambda lib: x(lib, 2, 3)[[0, 5]], "index 5 is out of bounds for dimension 0 with size 2"),
     "too many indices": (lambda lib: x(lib, 2)[0, 0], "too many indices for tensor of dimension 1"),
     "an index into a number": (lambda lib: x(lib)[0], "invalid index of a 0-dim tensor"),
     "a step below 1": (lambda lib: x(lib, 4)[::-1], "step must be greater than zero"),
-    "a mask of another shape": (lambda lib: x(lib, 4)[lib.tensor([True, False])], "The shape of the mask .2. at index 0 does not match the shape of the indexed tensor .4. at index 0"),
+    "a mask of another shape": (lambda lib: x(lib, 4)[lib.tensor([True, False])], "The shape of the mask .2. at "
+        "index 0 does not match the shape of the indexed tensor .4. at index 0"),
     "two index tensors that do not broadcast": (lambda lib: x(lib, 4, 4)[[0, 1], [0, 1, 2]], "shape mismatch: indexing tensors could not be broadcast together"),
     "a float index": (lambda lib: x(lib, 4)[lib.tensor([1.0])], "tensors used as indices must be long, int, byte or bool tensors"),
     "select out of range": (lambda lib: x(lib, 2).select(0, 2), "out of range for tensor of size"),
@@ -154,7 +160,8 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a mask that is none": (lambda lib: x(lib, 2).masked_fill(x(lib, 2), 0), "only supports boolean masks"),
     "a condition that is none": (lambda lib: lib.where(x(lib, 2), x(lib, 2), x(lib, 2)), "expected condition to be a boolean tensor"),
     "clamp without ends": (lambda lib: x(lib, 2).clamp(), "At least one of"),
-    "an unknown rounding": (lambda lib: lib.div(x(lib, 2), 2, rounding_mode="up"), "expected rounding_mode to be one of None, 'trunc', or 'floor'"),
+    "an unknown rounding": (lambda lib: lib.div(x(lib, 2), 2, rounding_mode="up"), "expected rounding_mode to "
+        "be one of None, 'trunc', or 'floor'"),
     "allclose of two types": (lambda lib: lib.allclose(x(lib, 2), x(lib, 2, dtype=lib.float64)), "did not match"),
     "a list for a tensor": (lambda lib: lib.sum([1, 2]), "sum..: argument 'input' .position 1. must be Tensor, not list"),
     "a list for a tensor to exp": (lambda lib: lib.exp([1, 2]), "exp..: argument 'input' .position 1. must be Tensor, not list"),
@@ -180,14 +187,17 @@ def test_a_wrong_call_says_what_pytorch_says(what: str) -> None:
         call(torch)
     with pytest.raises(Exception, match=words) as ours:
         call(tl)
-    assert isinstance(ours.value, type(theirs.value)) or isinstance(theirs.value, type(ours.value)), (ours.value, theirs.value)
+    assert isinstance(ours.value, type(theirs.value)) or isinstance(theirs.value, type(ours.value)), (
+        ours.value,
+        theirs.value,
+    )
     assert "numpy" not in str(ours.value).lower() or "numpy" in str(theirs.value).lower()
 
 
 @pytest.mark.parametrize("what", WRONG)
 @pytest.mark.filterwarnings("ignore")
 def test_an_error_is_one_error_and_hides_no_other(what: str) -> None:
-    with pytest.raises(Exception) as ours:  # noqa: PT011  (the test above says which)
+    with pytest.raises(Exception) as ours:
         WRONG[what][0](tl)
     assert ours.value.__cause__ is None
     assert ours.value.__context__ is None or ours.value.__suppress_context__, repr(ours.value.__context__)

@@ -27,7 +27,9 @@ LEFT_OUT = {
     ("where", ""): "PyTorch's table gives the arguments in the order of the method",
     ("zero_", ""): "PyTorch's table writes into a leaf through a copy",
 }
-DTYPES = [getattr(torch, n) for n in ("float32", "float64", "int64", "uint8", "bool", "float16", "bfloat16", "complex64")]
+DTYPES = [
+    getattr(torch, n) for n in ("float32", "float64", "int64", "uint8", "bool", "float16", "bfloat16", "complex64")
+]
 
 
 def have() -> list[Any]:

@@ -42,8 +42,14 @@ class Front:
         """Begin to run a cell; returns the id of the execution. A program that runs notebooks says that it takes no input."""
         message = self.client.session.msg(
             "execute_request",
-            {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": person,
-             "stop_on_error": False},
+            {
+                "code": code,
+                "silent": False,
+                "store_history": True,
+                "user_expressions": {},
+                "allow_stdin": person,
+                "stop_on_error": False,
+            },
         )
         message["metadata"] = {"cellId": cell} if cell else {}
         self.client.shell_channel.send(message)

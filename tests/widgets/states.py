@@ -43,7 +43,9 @@ def graphs() -> dict[str, Any]:
     y = tl.ones(4)
     written["no_grad"] = snapshot(y, Names({"y": y}))
     weight = tl.ones(2, requires_grad=True)
-    written["markup"] = snapshot((weight * 2).sum(), Names({"<img src=x onerror=alert(1)>": weight}), title="<b>&amp;</b>")
+    written["markup"] = snapshot(
+        (weight * 2).sum(), Names({"<img src=x onerror=alert(1)>": weight}), title="<b>&amp;</b>"
+    )
     h = tl.zeros(3, 4)
     w = tl.eye(4).requires_grad_()
     for _ in range(40):

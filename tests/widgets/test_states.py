@@ -20,7 +20,11 @@ def differences(one, other, where: str = "") -> list[str]:
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return [found for key in one for found in differences(one[key], other[key], f"{where}.{key}")]
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return [found for at, pair in enumerate(zip(one, other, strict=True)) for found in differences(*pair, f"{where}[{at}]")]
+        return [
+            found
+            for at, pair in enumerate(zip(one, other, strict=True))
+            for found in differences(*pair, f"{where}[{at}]")
+        ]
     if isinstance(one, float) and isinstance(other, float) and math.isclose(one, other, rel_tol=1e-3, abs_tol=1e-6):
         return []
     return [] if one == other else [f"{where}: {one!r} is not {other!r}"]
