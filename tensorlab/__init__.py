@@ -225,7 +225,7 @@ from tensorlab.random import randn_like as randn_like
 from tensorlab.random import randperm as randperm
 from tensorlab.random import seed as seed
 from tensorlab.random import set_rng_state as set_rng_state
-from tensorlab.tensor import Size as Size
+from tensorlab.size import Size as Size
 from tensorlab.tensor import Tensor as Tensor
 
 __version__ = "0.1.0"

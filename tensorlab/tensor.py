@@ -25,31 +25,9 @@ from tensorlab.functional import shapes as F
 from tensorlab.functional.arguments import ints, need_tensor
 from tensorlab.modes import state
 from tensorlab.ops import ROWS
+from tensorlab.size import Size
 from tensorlab.subscripts import getitem, setitem
 from tensorlab.viewing import layout_of, strides_of, view
-
-
-class Size(tuple[int, ...]):
-    """The shape of a tensor: a tuple that also knows its number of elements."""
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        """The number of elements of a tensor of this shape."""
-        n = 1
-        for size in self:
-            n *= size
-        return n
-
-    def __repr__(self) -> str:
-        return f"tensorlab.Size({list(self)})"
-
-    def __getitem__(self, key: Any) -> Any:
-        found = tuple.__getitem__(self, key)
-        return Size(found) if isinstance(key, slice) else found
-
-    def __add__(self, other: Any) -> Size:
-        return Size(tuple.__add__(self, tuple(other)))
 
 
 class Tensor:

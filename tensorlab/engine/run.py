@@ -16,13 +16,13 @@ import operator
 import threading
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from tensorlab import backend, taps
 from tensorlab.engine import sites
+from tensorlab.engine.deposit import own, own_array, total
 from tensorlab.engine.journal import Cell, Leaf, Undo, restore
 from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node, facts
 from tensorlab.modes import state
@@ -463,12 +463,12 @@ class BackwardRun:
                 if undo is not None:
                     undo.leaf = Leaf(leaf)
                 if current is None and not self.create_graph:
-                    fresh = _own_array(held, leaf._a) if self._arrays else _own(held, leaf._a)
+                    fresh = own_array(held, leaf._a) if self._arrays else own(held, leaf._a)
                     leaf._grad = fresh
                     self._stage = 1
                 elif current is None or self.create_graph or 0 in current._a.strides:
-                    total = _total(current, held[1], self._arrays)
-                    leaf._grad = total
+                    fresh = total(current, held[1], self._arrays)
+                    leaf._grad = fresh
                     self._stage = 1
                 else:
                     into, more = current._a, held[1] if self._arrays else held[1]._a
@@ -483,7 +483,7 @@ class BackwardRun:
                     ):  # NumPy was told to raise, which it does once it has added
                         pass
                     except ValueError:  # memory that must not be written to
-                        leaf._grad = _total(current, held[1], self._arrays)
+                        leaf._grad = total(current, held[1], self._arrays)
                     self._stage = 1
                     if current._st is not None:
                         current._st.bump("backward", sites.here())
@@ -597,30 +597,3 @@ def _fits(node: Node, output: int, gradient: Any) -> Any:
             f"{list(gradient._a.shape)} and {gradient._a.dtype}"
         )
     return gradient
-
-
-def _own(cell: Cell, like: Any) -> Any:
-    """A gradient for ``.grad`` that nobody else holds, with the leaf's order of dimensions: itself if it is both, else a copy."""
-    if cell[1]._edge is None and getrefcount(cell[1]) <= 2 and _alone(getrefcount(cell[1]._a), cell[1]._a, like):
-        return cell[1]
-    return Bound.like(cell[1]._a, like)
-
-
-def _own_array(cell: Cell, like: Any) -> Any:
-    if _alone(getrefcount(cell[1]), cell[1], like):
-        return Bound.wrap(cell[1])
-    return Bound.like(cell[1], like)
-
-
-def _alone(references: int, array: Any, like: Any) -> bool:
-    """Whether an array is held once (plus by the call that counted), owns its memory, and lies like ``like``."""
-    if references > 2 or array.base is not None or array.strides != like.strides:
-        return False
-    return isinstance(array, (np.ndarray, np.generic)) or backend.of(array).alone(array)
-
-
-def _total(current: Any, more: Any, arrays: bool) -> Any:
-    """The sum as a new tensor, for ``.grad`` that is part of a graph or cannot be written to."""
-    if arrays:
-        return Bound.wrap(current._a + more)
-    return more.clone() if current is None else current + more

@@ -1,0 +1,39 @@
+"""Whether a gradient may become ``.grad`` itself, or must be copied or added."""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from tensorlab import backend
+from tensorlab.engine.journal import Cell
+from tensorlab.engine.node import Bound
+
+
+def own(cell: Cell, like: Any) -> Any:
+    """A gradient for ``.grad`` that nobody else holds, with the leaf's order of dimensions: itself if it is both, else a copy."""
+    if cell[1]._edge is None and getrefcount(cell[1]) <= 2 and _alone(getrefcount(cell[1]._a), cell[1]._a, like):
+        return cell[1]
+    return Bound.like(cell[1]._a, like)
+
+
+def own_array(cell: Cell, like: Any) -> Any:
+    if _alone(getrefcount(cell[1]), cell[1], like):
+        return Bound.wrap(cell[1])
+    return Bound.like(cell[1], like)
+
+
+def _alone(references: int, array: Any, like: Any) -> bool:
+    """Whether an array is held once (plus by the call that counted), owns its memory, and lies like ``like``."""
+    if references > 2 or array.base is not None or array.strides != like.strides:
+        return False
+    return isinstance(array, (np.ndarray, np.generic)) or backend.of(array).alone(array)
+
+
+def total(current: Any, more: Any, arrays: bool) -> Any:
+    """The sum as a new tensor, for ``.grad`` that is part of a graph or cannot be written to."""
+    if arrays:
+        return Bound.wrap(current._a + more)
+    return more.clone() if current is None else current + more
