@@ -7,6 +7,7 @@ from typing import Any
 from tensorlab import dispatch, dtypes, fastpath
 from tensorlab.creation import number
 from tensorlab.dispatch import call
+from tensorlab.functional.arguments import need_tensor
 from tensorlab.ops import ROWS
 
 Tensor = Any

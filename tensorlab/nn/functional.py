@@ -13,6 +13,7 @@ from tensorlab.functional import relu as _relu
 from tensorlab.functional import sigmoid as sigmoid
 from tensorlab.functional import tanh as tanh
 from tensorlab.functional.arguments import need_tensor
+from tensorlab.nn.reduction import REDUCTIONS, named_reduction
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -124,7 +125,7 @@ def mse_loss(
     >>> tl.nn.functional.mse_loss(tl.tensor([1., 2.]), tl.tensor([1., 4.]))
     tensor(2.)
     """
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = named_reduction(reduction, size_average, reduce)
     _same_sizes("mse_loss", input, target)
     if weight is None:
         return call(_MSE_LOSS, (input, target), reduction=reduction)
@@ -140,7 +141,7 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """``|input - target|``, and its mean or sum. Warns where the two shapes differ and broadcast."""
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = named_reduction(reduction, size_average, reduce)
     _same_sizes("l1_loss", input, target)
     losses = (input - target).abs()
     return _reduced(losses, reduction) if weight is None else _weighed(losses, weight, reduction)
@@ -161,7 +162,7 @@ def nll_loss(
     ``weight`` counts classes differently, targets equal to ``ignore_index`` do not count, and the mean is over the
     counts. Raises ``IndexError`` for a class that there is none of.
     """
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = named_reduction(reduction, size_average, reduce)
     _class_weights(input, weight)
     return call(_NLL_LOSS, (input, target, weight), reduction=reduction, ignore_index=ignore_index)
 
@@ -189,8 +190,8 @@ def cross_entropy(
     """
     need_tensor("cross_entropy", "input", 1, input)
     need_tensor("cross_entropy", "target", 2, target)
-    if size_average is not None or reduce is not None or reduction not in _REDUCTIONS:
-        reduction = _reduction(reduction, size_average, reduce)
+    if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
+        reduction = named_reduction(reduction, size_average, reduce)
     if weight is not None:
         _class_weights(input, weight)
     a = input._a
@@ -220,9 +221,7 @@ def _without_ignored(input: Tensor, target: Tensor, ignore_index: int, dim: int)
     """
     a, t = input._a, target._a
     on_host = type(t) is np.ndarray
-    if t.dtype.kind != "i" or (
-        on_host and ignore_index < 0 and np.minimum.reduce(t, axis=None, initial=0) >= 0
-    ):
+    if t.dtype.kind != "i" or (on_host and ignore_index < 0 and np.minimum.reduce(t, axis=None, initial=0) >= 0):
         return input
     if t.shape != a.shape[:dim] + a.shape[dim + 1 :] or dispatch.device_of(t) != dispatch.device_of(a):
         return input
@@ -330,21 +329,3 @@ def _weighed(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
 
 def _reduced(losses: Tensor, reduction: str) -> Tensor:
     return losses.mean() if reduction == "mean" else losses.sum() if reduction == "sum" else losses
-
-
-_REDUCTIONS = frozenset(("mean", "sum", "none"))
-
-
-def _reduction(reduction: str, size_average: Any, reduce: Any) -> str:
-    """The reduction by name; the two older arguments, where given, say it instead."""
-    if size_average is not None or reduce is not None:
-        by_mean = size_average is None or size_average
-        by_any = reduce is None or reduce
-        reduction = "mean" if by_mean and by_any else "sum" if by_any else "none"
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-            stacklevel=3,
-        )
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction: choose 'mean', 'sum' or 'none'")
-    return reduction

@@ -7,7 +7,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tensorlab.nn.modules.module import Module, _bracketed, _indented
+from tensorlab.nn.modules.module import Module
+from tensorlab.nn.modules.text import bracketed, indented
 from tensorlab.nn.parameter import Parameter
 from tensorlab.tensor import Tensor
 
@@ -148,12 +149,12 @@ class ModuleList(_Row):
             else:
                 runs.append([at, at, text])
         children = [
-            f"({first}): {_indented(text)}"
+            f"({first}): {indented(text)}"
             if first == last
-            else f"({first}-{last}): {last - first + 1} x {_indented(text)}"
+            else f"({first}-{last}): {last - first + 1} x {indented(text)}"
             for first, last, text in runs
         ]
-        return _bracketed(self._get_name(), [], children)
+        return bracketed(self._get_name(), [], children)
 
 
 class ModuleDict(Module):
@@ -279,7 +280,7 @@ class ParameterList(Module):
         return self.extend(values)
 
     def __repr__(self) -> str:
-        return _bracketed(self._get_name(), [], [_described(str(at), value) for at, value in enumerate(self)])
+        return bracketed(self._get_name(), [], [_described(str(at), value) for at, value in enumerate(self)])
 
 
 class ParameterDict(Module):
@@ -353,4 +354,4 @@ class ParameterDict(Module):
             self[key] = value
 
     def __repr__(self) -> str:
-        return _bracketed(self._get_name(), [], [_described(key, value) for key, value in self.items()])
+        return bracketed(self._get_name(), [], [_described(key, value) for key, value in self.items()])

@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorlab.nn import functional as F
 from tensorlab.nn.modules.module import Module
+from tensorlab.nn.reduction import named_reduction
 
 
 class _Loss(Module):
@@ -14,7 +15,7 @@ class _Loss(Module):
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
-            reduction = F._reduction(reduction, size_average, reduce)
+            reduction = named_reduction(reduction, size_average, reduce)
         self.reduction = reduction
 
 

@@ -22,6 +22,7 @@ from tensorlab.nn.modules.calling import (
     register_module_full_backward_pre_hook as register_module_full_backward_pre_hook,
 )
 from tensorlab.nn.modules.saving import Saved
+from tensorlab.nn.modules.text import bracketed, indented
 from tensorlab.nn.parameter import Buffer, Parameter
 from tensorlab.tensor import Tensor
 
@@ -466,20 +467,8 @@ class Module(Called, Saved):
     def __repr__(self) -> str:
         extra = self.extra_repr()
         first = extra.split("\n") if extra else []
-        children = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
-        return _bracketed(self._get_name(), first, children)
-
-
-def _bracketed(name: str, first: list[str], children: list[str]) -> str:
-    """``Name(...)`` in one line where there is at most one line inside and no child."""
-    if not children and len(first) <= 1:
-        return f"{name}({''.join(first)})"
-    inside = "".join([f"\n  {line}" for line in [*first, *children]])
-    return f"{name}({inside}\n)"
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
+        children = [f"({name}): {indented(repr(module))}" for name, module in self._modules.items()]
+        return bracketed(self._get_name(), first, children)
 
 
 def _forget(own: dict[str, Any], name: str, *tables: str) -> None:
