@@ -320,7 +320,6 @@ def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return False
 
 
-
 def broadcast_shapes(*shapes: Sequence[int], op: str = "") -> tuple[int, ...]:
     """The common shape of several. Raises ``RuntimeError`` naming the dimension where they do not meet.
 

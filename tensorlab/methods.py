@@ -127,6 +127,11 @@ def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
     return write(ROWS["scatter_add"], self, index, src, dim=wrap_dim(dim, self._a.ndim, "scatter_add_"))
 
 
+def where(self: Any, condition: Any, other: Any) -> Any:
+    """Elements of the tensor where ``condition`` holds, else of ``other``."""
+    return P.where(condition, self, other)
+
+
 def _reversed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """An operator whose left side is no tensor."""
 
@@ -187,6 +192,7 @@ def install() -> None:
         masked_fill_,
         scatter_add_,
         resize_,
+        where,
         random.normal_,
         random.uniform_,
         random.bernoulli_,
@@ -196,9 +202,10 @@ def install() -> None:
     Tensor.bernoulli = random.bernoulli  # type: ignore[attr-defined]
     for name, convert in conversion.METHODS.items():
         setattr(Tensor, name, convert)
-    Tensor.where = lambda self, condition, other: P.where(condition, self, other)  # type: ignore[attr-defined]
+    bare = P.BARE
     operators: dict[str, Any] = {
-        "add": P.BARE["add"], "radd": P.BARE["add"], "sub": P.BARE["sub"], "rsub": P.BARE["rsub"], "mul": P.mul, "rmul": P.mul, "truediv": P.BARE["div"], "rtruediv": _rdiv,
+        "add": bare["add"], "radd": bare["add"], "sub": bare["sub"], "rsub": bare["rsub"], "mul": P.mul, "rmul": P.mul,
+        "truediv": bare["div"], "rtruediv": _rdiv,
         "floordiv": P.floor_divide, "rfloordiv": _reversed(P.floor_divide), "mod": P.remainder, "rmod": _reversed(P.remainder),
         "pow": P.pow, "rpow": _rpow, "matmul": matmul, "rmatmul": _rmatmul, "neg": P.neg, "abs": P.abs, "invert": P.bitwise_not,
         "eq": _eq, "ne": _ne, "lt": P.lt, "le": P.le, "gt": P.gt, "ge": P.ge, "and": P.bitwise_and, "rand": P.bitwise_and,

@@ -25,6 +25,7 @@ from tensorlab.functional import shapes as F
 from tensorlab.functional.arguments import ints, need_tensor
 from tensorlab.modes import state
 from tensorlab.ops import ROWS
+from tensorlab.passes import backward
 from tensorlab.size import Size
 from tensorlab.subscripts import getitem, setitem
 from tensorlab.viewing import layout_of, strides_of, view
@@ -114,6 +115,7 @@ class Tensor:
 
     @property
     def itemsize(self) -> int:
+        """Bytes of one element."""
         return int(self._a.itemsize)
 
     @property
@@ -133,6 +135,7 @@ class Tensor:
 
     @property
     def is_cuda(self) -> bool:
+        """Whether the elements are on a GPU."""
         return self.device.type == "cuda"
 
     def is_floating_point(self) -> bool:
@@ -144,6 +147,7 @@ class Tensor:
         return self._a.dtype.kind == "c"
 
     def is_signed(self) -> bool:
+        """Whether the element type holds negative numbers."""
         return self.dtype.is_signed
 
     def is_inference(self) -> bool:
@@ -213,6 +217,7 @@ class Tensor:
 
     @property
     def output_nr(self) -> int:
+        """Which of the results of ``grad_fn`` this tensor is."""
         return self._edge[1] if self._edge is not None else 0
 
     @property
@@ -302,8 +307,6 @@ class Tensor:
         if inputs is None and not create_graph:
             run_backward((self,), (gradient,), retain_graph, False, None)
             return
-        from tensorlab.autograd import backward
-
         backward((self,), (gradient,), retain_graph, create_graph, inputs=inputs)
 
     def retain_grad(self) -> None:
@@ -457,7 +460,11 @@ class Tensor:
         if method == "__call__" and len(inputs) == 2 and not kwargs and isinstance(inputs[0], (np.ndarray, np.generic)):
             mirrored = _MIRRORED.get(ufunc.__name__)
             if mirrored is not None:
-                return getattr(inputs[1], mirrored)(inputs[0])
+                left = inputs[0]
+                if isinstance(left, np.ndarray):
+                    dtypes.of(left.dtype)
+                    left = wrap(np.asarray(left))
+                return getattr(inputs[1], mirrored)(left)
         if any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
             raise RuntimeError(
                 f"numpy.{ufunc.__name__}() was called with a tensor that requires grad; NumPy would lose the "
@@ -490,10 +497,12 @@ class Tensor:
         return F.reshape(self, ints(shape))
 
     def view_as(self, other: Tensor) -> Tensor:
+        """The same storage under the shape of another tensor."""
         need_tensor("view_as", "other", 1, other)
         return F.view_as_shape(self, other._a.shape)
 
     def reshape_as(self, other: Tensor) -> Tensor:
+        """The shape of another tensor: a view where one is possible, else a copy."""
         need_tensor("reshape_as", "other", 1, other)
         return F.reshape(self, other._a.shape)
 
@@ -506,6 +515,7 @@ class Tensor:
         return F.expand(self, ints(sizes))
 
     def expand_as(self, other: Tensor) -> Tensor:
+        """Stretched to the shape of another tensor; a view."""
         need_tensor("expand_as", "other", 1, other)
         return F.expand(self, other._a.shape)
 

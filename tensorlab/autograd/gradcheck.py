@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from tensorlab import dtypes
-from tensorlab.autograd.passes import grad
 from tensorlab.dispatch import wrap
+from tensorlab.passes import grad
 from tensorlab.tensor import Tensor
 from tensorlab.viewing import strides_of
 

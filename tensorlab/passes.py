@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from tensorlab import creation
+from tensorlab import creation, dispatch
 from tensorlab.engine.run import BackwardRun
 from tensorlab.engine.run import backward as run_backward
-from tensorlab.tensor import Tensor
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
@@ -83,7 +82,7 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     for i, x in enumerate(wanted):
-        if not isinstance(x, Tensor):
+        if not isinstance(x, dispatch.Tensor):
             raise TypeError(f"grad(): inputs must be Tensors, element {i} is {type(x).__name__}")
         if not x.requires_grad:
             raise RuntimeError(
