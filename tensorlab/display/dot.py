@@ -19,7 +19,7 @@ from typing import Any
 from tensorlab.display.bundle import MOST_SHOWN, bundle
 from tensorlab.engine.node import AccumulateGrad, Bound, Node
 from tensorlab.observe.names import Names, caller_namespace
-from tensorlab.observe.snapshot import snapshot
+from tensorlab.observe.snapshot import reachable, snapshot
 
 NO_PROGRAM = (
     "rendering DOT needs a program, and neither a 'dot' (Graphviz) nor graphviz-pure was found. Install one, for example "
@@ -88,7 +88,7 @@ class _DotWriter:
                 name = self.labels.names.of_value(node, result.output_nr)
                 self.dot.node(f"value{id(result)}", self._tensor(result, name), fillcolor="darkolivegreen1")
                 self.dot.edge(str(node.seq), f"value{id(result)}")
-        for node in _walk(roots):
+        for node in sorted(reachable(roots), key=lambda node: node.seq):
             self._node(node)
         count = len(self.dot.body)
         if count > 12 / 0.15:
@@ -126,17 +126,6 @@ class _DotWriter:
 
     def _tensor(self, tensor: Any, name: str) -> str:
         return f"{_plain(name)}\n {_shape(tensor.shape)}"
-
-
-def _walk(roots: Iterable[Node]) -> list[Node]:
-    found = dict.fromkeys(roots)
-    stack = list(found)
-    while stack:
-        for edge in stack.pop().edges:
-            if edge is not None and edge[0] not in found:
-                found[edge[0]] = None
-                stack.append(edge[0])
-    return sorted(found, key=lambda node: node.seq)
 
 
 def _shape(shape: Iterable[int]) -> str:

@@ -95,7 +95,7 @@ def layout(outline: Outline, folded: frozenset[int] | None = None) -> Picture:
     boxes, number = _boxes(outline, folded)
     edges = _edges(outline, boxes, number)
     for box in boxes:
-        _measure(outline, box)
+        _measure(box)
     _assign_layers(boxes, edges)
     grid = _Grid(outline, boxes, edges)
     grid.order()
@@ -141,7 +141,7 @@ def _edges(outline: Outline, boxes: list[Box], number: dict[int, int]) -> list[E
     return list(found.values())
 
 
-def _measure(outline: Outline, box: Box) -> None:
+def _measure(box: Box) -> None:
     """Widths from the number of characters, so that no font is asked."""
     if len(box.badges) > 3:
         box.badges = [*box.badges[:2], Badge(-1, f"+{len(box.badges) - 2}", 0, 0)]

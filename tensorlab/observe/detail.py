@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tensorlab import backend
+from tensorlab.dispatch import device_of
+from tensorlab.engine.hooks import name_of
 from tensorlab.engine.node import AccumulateGrad, Node, Packed
 from tensorlab.observe import places
 from tensorlab.observe.names import Names
 from tensorlab.observe.preview import preview
 from tensorlab.observe.schema import NODE, ArrayPreview, GradientSlot, Neighbour, NodeDetail, Saved
 from tensorlab.observe.snapshot import Input, memory_bytes
+from tensorlab.observe.telling import gradient_lines
 from tensorlab.observe.words import shape_text
 
 
@@ -93,11 +95,7 @@ def _state(node: Node) -> str:
 
 
 def _preview(array: Any) -> ArrayPreview | None:
-    return preview(array, device=_device(array)) if array is not None else None
-
-
-def _device(array: Any) -> str:
-    return "cpu" if backend.of(array) is backend.host else f"cuda:{array.device.id}"
+    return preview(array, device=str(device_of(array))) if array is not None else None
 
 
 def _value(node: Node, consumers: Iterable[Node]) -> Any:
@@ -119,17 +117,10 @@ def _unchanged(saved: Any) -> bool:
 
 
 def _derivative(node: Node) -> str:
-    """One line for each gradient that the node works out: ``grad_self = grad · (1 − result²)``."""
-    row = node.row
+    """One line for each gradient that the node works out."""
     if type(node) is AccumulateGrad:
         return "variable.grad += grad"
-    if row is None:
-        return ""
-    return "\n".join(
-        f"grad_{name} = {row.derivatives[name]}"
-        for name, edge in zip(row.params, node.edges, strict=False)
-        if edge is not None and name in row.derivatives
-    )
+    return "\n".join(gradient_lines(node))
 
 
 def _derivative_shapes(node: Node) -> str:
@@ -186,7 +177,7 @@ def _hooks(node: Node) -> Iterable[str]:
         yield from node.hooks.names()
     if type(node) is AccumulateGrad:
         for hook in node.after.values():
-            yield f"post-accumulate hook {getattr(hook, '__qualname__', type(hook).__name__)}"
+            yield f"post-accumulate hook {name_of(hook)}"
 
 
 def _neighbours(node: Node, names: Names, state_of: Callable[[Node], str]) -> Iterable[Neighbour]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from tensorlab import backend
 from tensorlab.engine.node import Bound, Node
 from tensorlab.tensor import Tensor
 
@@ -126,8 +127,7 @@ class Names:
 
 
 def _memory(array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
-    address = array.__array_interface__["data"][0] if hasattr(array, "__array_interface__") else array.data.ptr
-    return address, tuple(array.shape), tuple(array.strides)
+    return backend.of(array).address(array), tuple(array.shape), tuple(array.strides)
 
 
 def is_module(value: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 from tensorlab.backend import namespace
-from tensorlab.observe.preview import norm
+from tensorlab.observe.preview import distinct, norm
 from tensorlab.observe.schema import Predicate, PredicateKind
 from tensorlab.observe.words import number_text
 
@@ -63,16 +63,11 @@ def _why(predicate: Predicate, array: Any) -> str:
     return f"the norm {number_text(size)} is {word} {number_text(bound)}" if met else ""
 
 
-def _distinct(array: Any) -> Any:
-    """The array without repeated (expanded) elements."""
-    return array[(..., *(slice(0, 1) if step == 0 else slice(None) for step in array.strides))]
-
-
 def has_nan(array: Any) -> bool:
     """Whether any element is NaN, without copying repeated elements."""
-    return array.dtype.kind in "fcV" and bool(namespace(array).isnan(_distinct(array)).any())
+    return array.dtype.kind in "fcV" and bool(namespace(array).isnan(distinct(array)).any())
 
 
 def has_inf(array: Any) -> bool:
     """Whether any element is infinite."""
-    return array.dtype.kind in "fcV" and bool(namespace(array).isinf(_distinct(array)).any())
+    return array.dtype.kind in "fcV" and bool(namespace(array).isinf(distinct(array)).any())

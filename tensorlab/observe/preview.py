@@ -112,17 +112,17 @@ def _histogram(finite: np.ndarray, weight: float) -> tuple[int, ...]:
 
 def _sampled(array: Any, elements: int) -> tuple[np.ndarray, float, bool]:
     """Real float64 values on the host, how many elements each stands for, and whether some were left out."""
-    distinct = array[(..., *(slice(0, 1) if step == 0 else slice(None) for step in _strides(array)))]
-    count = math.prod(distinct.shape)
+    once = distinct(array)
+    count = math.prod(once.shape)
     sampled = count > EXACT
     if sampled:
         step = count // SAMPLE
         while math.gcd(step, count) != 1:
             step += 1
         flat = np.arange(SAMPLE, dtype=np.int64) * step % count
-        distinct = distinct[tuple(_like(array, index) for index in np.unravel_index(flat, distinct.shape))]
+        once = once[tuple(_like(array, index) for index in np.unravel_index(flat, once.shape))]
         count = SAMPLE
-    values = _real(to_host(distinct)).reshape(-1)
+    values = _real(to_host(once)).reshape(-1)
     return values, elements / count if count else 1.0, sampled
 
 
@@ -163,9 +163,9 @@ def _real(values: np.ndarray) -> np.ndarray:
     return np.abs(values).astype(np.float64) if values.dtype.kind == "c" else values.astype(np.float64)
 
 
-def _strides(array: Any) -> tuple[int, ...]:
-    """Steps in bytes, a dimension of size one counting as repeated."""
-    return tuple(0 if size == 1 else step for size, step in zip(array.shape, array.strides, strict=True))
+def distinct(array: Any) -> Any:
+    """The array without repeated (expanded) elements."""
+    return array[(..., *(slice(0, 1) if step == 0 else slice(None) for step in array.strides))]
 
 
 def _element_strides(array: Any) -> tuple[int, ...]:

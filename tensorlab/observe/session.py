@@ -34,7 +34,7 @@ class StepSession:
     """A paused backward pass from ``loss`` and what is known about it.
 
     ``gradient`` seeds the pass as in ``loss.backward(gradient)``. ``retain_graph`` false frees saved values when the
-    session is closed. ``namespace`` is where the user's names are looked up, now and when a node is inspected.
+    session is closed. ``names`` are the user's names for tensors, now and when a node is inspected.
     ``limit`` is the number of nodes in the picture; the run itself is always whole.
     """
 

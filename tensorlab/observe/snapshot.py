@@ -53,7 +53,7 @@ class Walk:
         self.place: dict[int, int] = {}
         self.edges: list[tuple[int, int, int]] = []
         self.inputs: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Input] = {}
-        reached = _reachable(self.roots)
+        reached = reachable(self.roots)
         operations = sorted((node for node in reached if type(node) is not AccumulateGrad), key=_seq)
         for node in operations[max(0, len(operations) - limit) :]:
             self._add(node)
@@ -124,7 +124,7 @@ def _seq(node: Node) -> int:
     return node.seq
 
 
-def _reachable(roots: Sequence[Node]) -> dict[Node, None]:
+def reachable(roots: Sequence[Node]) -> dict[Node, None]:
     """Every node that the roots lead to, themselves included."""
     found = dict.fromkeys(roots)
     stack = list(found)

@@ -61,12 +61,19 @@ def _will_do(node: Node) -> str:
     """What the node works out, in the words of its row."""
     if type(node) is AccumulateGrad:
         return "It adds its gradient to .grad of the leaf."
+    if node.row is None:
+        return "It runs a backward that was written by hand."
+    lines = gradient_lines(node)
+    return f"It works out {', '.join(lines)}." if lines else ""
+
+
+def gradient_lines(node: Node) -> list[str]:
+    """The gradients that a node works out, in the words of its row: ``grad_self = grad · (1 − result²)``."""
     row = node.row
     if row is None:
-        return "It runs a backward that was written by hand."
-    lines = [
+        return []
+    return [
         f"grad_{name} = {row.derivatives[name]}"
         for name, edge in zip(row.params, node.edges, strict=False)
         if edge is not None and name in row.derivatives
     ]
-    return f"It works out {', '.join(lines)}." if lines else ""

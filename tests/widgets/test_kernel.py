@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tensorlab.observe import wire
@@ -211,16 +209,12 @@ def test_a_misplaced_request_from_python_is_an_exception_with_the_reason(front):
     assert front.error(cell) == "Refused"
 
 
-def test_a_step_is_answered_quickly_also_while_the_cell_waits(front):
+def test_steps_are_answered_while_the_cell_waits(front):
     cell = front.start("tl.show.stepper(loss, block=True)")
     widget = opened(front)
-    times = []
     for _ in range(5):
-        start = time.perf_counter()
-        front.ask(widget, "next")
-        front.ask(widget, "stepBack")
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.5
+        assert front.ask(widget, "next")["body"]["step"] == 1
+        assert front.ask(widget, "stepBack")["body"]["step"] == 0
     front.ask(widget, "finish")
     front.finish(cell)
 
