@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch, dtypes
+from tensorlab import backend, dispatch, dtypes, layout
 from tensorlab.backend.storage import InferenceStorage
 from tensorlab.device import device as device_class
 from tensorlab.dispatch import wrap
@@ -347,12 +347,13 @@ def _fresh(make: str, size: Sequence[int], np_dtype: Any, device: Any) -> Any:
         return allocate(getattr(cuda.xp, make), tuple(size), np_dtype)
 
 
-def _like(op: str, input: Tensor, dtype: Any, device: Any) -> Any:
-    """An array with the shape and the order of dimensions of ``input``."""
+def _like(op: str, input: Tensor, dtype: Any, device: Any, memory_format: Any) -> Any:
+    """An array with the shape of ``input``, and its order of dimensions unless another one is asked for."""
     if not isinstance(input, dispatch.Tensor):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     a, kind = input._a, input._a.dtype if dtype is None else dtypes.as_dtype(dtype).np
-    order = backend.host.memory_order(a)
+    kept = memory_format is None or memory_format is layout.preserve_format
+    order = backend.host.memory_order(a) if kept else layout.format_order(a.ndim, memory_format)
     fresh = _fresh("empty", [a.shape[d] for d in order], kind, input.device if device is None else device)
     return backend.of(fresh).in_order(fresh, backend.host.inverse(order))
 
@@ -361,14 +362,14 @@ def empty_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:
     """A tensor like ``input`` whose elements are whatever was in memory."""
-    return finish(_like("empty_like", input, dtype, device), requires_grad)
+    return finish(_like("empty_like", input, dtype, device, memory_format), requires_grad)
 
 
 def zeros_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:
     """Zeros with the shape, type and device of ``input``."""
-    array = _like("zeros_like", input, dtype, device)
+    array = _like("zeros_like", input, dtype, device, memory_format)
     backend.put(array, 0)
     return finish(array, requires_grad)
 
@@ -377,16 +378,22 @@ def ones_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:
     """Ones with the shape, type and device of ``input``."""
-    array = _like("ones_like", input, dtype, device)
+    array = _like("ones_like", input, dtype, device, memory_format)
     backend.put(array, 1)
     return finish(array, requires_grad)
 
 
 def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """One value everywhere, with the shape, type and device of ``input``."""
-    array = _like("full_like", input, dtype, device)
+    array = _like("full_like", input, dtype, device, memory_format)
     backend.put(array, number(_fill("full_like", fill_value), dtypes.of(array.dtype))[()])
     return finish(array, requires_grad)
 
