@@ -267,9 +267,9 @@ def _saved_unusually(name: str, tensor: Any, st: Storage) -> Any:
         payload = pack(tensor.detach())
     if st.version != version:
         raise RuntimeError(
-            f"{name}(): A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
-            f"pack hook can not be modified by "
-            "in-place operations as this can lead to unexpected side-effects; write to a clone() in the hook."
+            f"{name}(): A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack "
+            "hook can not be modified by in-place operations as this can lead to unexpected side-effects; write to "
+            "a clone() in the hook."
         )
     return Packed(payload, unpack, tensor._a)
 

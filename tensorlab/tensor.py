@@ -237,10 +237,10 @@ class Tensor:
         """The gradient that ``backward()`` left here, or ``None``."""
         if self._grad is None and self._edge is not None and not self.retains_grad:
             warnings.warn(
-                f"The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: this one was "
-                f"made by {self._edge[0].name()}. Its "
-                ".grad attribute won't be populated during autograd.backward(). If you want it to be, call .retain_grad() on it before "
-                "backward(); if you meant a leaf, access that one instead.",
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: this one was made by "
+                f"{self._edge[0].name()}. Its .grad attribute won't be populated during autograd.backward(). If you "
+                "want it to be, call .retain_grad() on it before backward(); if you meant a leaf, access that one "
+                "instead.",
                 stacklevel=2,
             )
         return self._grad

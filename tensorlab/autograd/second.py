@@ -93,9 +93,9 @@ class Refused(Node):
 
     def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
         raise RuntimeError(
-            f"trying to differentiate twice a function that was marked with @once_differentiable "
-            f"({self.function_name}). Write its backward "
-            "with tensor operations and without the mark, or do not take a second derivative through it."
+            "trying to differentiate twice a function that was marked with @once_differentiable "
+            f"({self.function_name}). Write its backward with tensor operations and without the mark, or do not take "
+            "a second derivative through it."
         )
 
 

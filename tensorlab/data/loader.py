@@ -137,8 +137,7 @@ def _check_workers(workers: int, timeout: float, prefetch: Any, persistent: bool
     if workers > 0:
         raise ValueError(
             f"num_workers={workers}: loading samples in worker processes is not part of this version; use "
-            "num_workers=0, which "
-            "loads them in this process"
+            "num_workers=0, which loads them in this process"
         )
     if prefetch is not None:
         raise ValueError(

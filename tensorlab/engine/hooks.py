@@ -142,9 +142,9 @@ def _replaced(node: Any, hook: Any, found: Any, old: Sequence[Any]) -> list[Any]
     """What a hook on a node returned: a tuple with one gradient, or ``None`` for no gradient, for each that it was given."""
     if not isinstance(found, tuple):
         raise TypeError(
-            f"hook {name_of(hook)} of {node.name()}: expected tuple, but hook returned "
-            f"{type(found).__name__!r}; return one gradient for each it was "
-            f"given, here ({', '.join(['...'] * len(old))},), or None to change nothing"
+            f"hook {name_of(hook)} of {node.name()}: expected tuple, but hook returned {type(found).__name__!r}; "
+            f"return one gradient for each it was given, here ({', '.join(['...'] * len(old))},), or None to change "
+            "nothing"
         )
     if len(found) != len(old):
         raise RuntimeError(

@@ -9,22 +9,17 @@ from tensorlab.engine import sites
 #: Why the history of a view cannot be rewritten, by how the view came to be.
 NOT_REWRITTEN = {
     "several": "This view is the output of a function that returns multiple views. Such functions do not allow "
-    "the output views to be modified "
-    "inplace. You should replace the inplace operation by an out-of-place one.",
+    "the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
     "no_grad": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-    "code by moving both the view and the "
-    "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside "
-    "(if you want the inplace to be "
-    "tracked).",
+    "code by moving both the view and the inplace either both inside the no_grad block (if you don't want the "
+    "inplace to be tracked) or both outside (if you want the inplace to be tracked).",
     "inference": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-    "code by moving both the view and the "
-    "inplace either both inside the inference_mode block (if you don't want the inplace to be tracked) or both "
-    "outside (if you want it to be).",
+    "code by moving both the view and the inplace either both inside the inference_mode block (if you don't want "
+    "the inplace to be tracked) or both outside (if you want it to be).",
     "function": "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
-    "view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is "
-    "forbidden. You can fix this by cloning the output of the custom Function. (A module with full backward "
-    "hooks passes its inputs and outputs "
-    "through one.)",
+    "view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
+    "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function. (A "
+    "module with full backward hooks passes its inputs and outputs through one.)",
 }
 
 

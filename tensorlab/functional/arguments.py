@@ -86,7 +86,6 @@ def need_dims(op: str, arguments: Sequence[tuple[str, Tensor, int]]) -> None:
             found = " and ".join(f"{y._a.ndim}D" for _, y, _ in arguments if isinstance(y, dispatch.Tensor))
             kind = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}[n]
             raise RuntimeError(
-                f"{op}(): {name} must be {kind}: {n}D tensor{'s' if op == 'dot' else ''} expected, but got "
-                f"{found} tensors, {name} with shape "
-                f"{list(x._a.shape)}"
+                f"{op}(): {name} must be {kind}: {n}D tensor{'s' if op == 'dot' else ''} expected, but got {found} "
+                f"tensors, {name} with shape {list(x._a.shape)}"
             )

@@ -146,8 +146,7 @@ def check_scatter(a: Any, at: Any, src: Any, dim: int, op: str) -> None:
         if n > (src.shape or (1,))[d] or (d != dim and n > a.shape[d]):
             raise RuntimeError(
                 f"{op}(): Expected index {list(at.shape)} to be no larger than self {list(a.shape)} apart from "
-                f"dimension {dim} and to be no "
-                f"larger size than src {list(src.shape)}"
+                f"dimension {dim} and to be no larger size than src {list(src.shape)}"
             )
 
 

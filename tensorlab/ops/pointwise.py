@@ -33,9 +33,8 @@ def _no_booleans(types: Sequence[Any]) -> None:
     if booleans:
         which = "two bool tensors" if booleans == len(types) else "a bool tensor"
         raise RuntimeError(
-            f"Subtraction, the `-` operator, with {which} is not supported. Use the `^` or `logical_xor()` "
-            f"operator for what differs; if you "
-            "are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+            f"Subtraction, the `-` operator, with {which} is not supported. Use the `^` or `logical_xor()` operator "
+            "for what differs; if you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
         )
 
 

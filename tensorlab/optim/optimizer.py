@@ -260,9 +260,8 @@ class Optimizer:
 def _refuse_sets(params: Any) -> None:
     if isinstance(params, (set, frozenset)):
         raise TypeError(
-            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in "
-            "sets will change "
-            "between runs. Please use a list instead."
+            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+            "will change between runs. Please use a list instead."
         )
     if not isinstance(params, Iterable):
         raise TypeError(f"params must be an iterable of Tensors or dicts, not {type(params).__name__}")

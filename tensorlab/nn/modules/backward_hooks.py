@@ -80,18 +80,16 @@ class BackwardHooks:
         if not self.after:
             return
         warnings.warn(
-            f"Full backward hook of {type(self.module).__name__} is firing when gradients are computed with "
-            "respect to module "
-            "outputs since no inputs require gradients: grad_input holds None for all of them.",
+            f"Full backward hook of {type(self.module).__name__} is firing when gradients are computed with respect "
+            "to module outputs since no inputs require gradients: grad_input holds None for all of them.",
             stacklevel=2,
         )
         for hook in self.after:
             found = hook(self.module, (None,) * self.input_count, outputs)
             if found is not None and any(g is not None for g in (found if isinstance(found, tuple) else (found,))):
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always return None or "
-                    "None for all "
-                    "gradients."
+                    "Backward hook for Modules where no input requires gradient should always return None or None "
+                    "for all gradients."
                 )
 
     def _inputs_known(self, grads: tuple[Any, ...], _: Any) -> Any:

@@ -148,9 +148,8 @@ class Module(Called, Saved):
             if found is not None:
                 raise RuntimeError(
                     f"{type(self).__name__} cannot be copied or pickled: its attribute '{name}' holds a tensor "
-                    "computed by "
-                    f"{found.grad_fn.name()}, and only Tensors created explicitly by the user (graph leaves) can be. "
-                    f"Keep .detach() of it instead, or set '{name}' to None first."
+                    f"computed by {found.grad_fn.name()}, and only Tensors created explicitly by the user (graph "
+                    f"leaves) can be. Keep .detach() of it instead, or set '{name}' to None first."
                 )
         return self.__dict__
 
@@ -172,9 +171,8 @@ class Module(Called, Saved):
             raise TypeError(f"cannot assign '{_type_name(param)}' object to parameter '{name}' ({wanted})")
         if param is not None and param.grad_fn is not None:
             raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
-                "explicitly. To express "
-                f"'{name}' as a function of another Tensor, compute the value in the forward() method."
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
+                f"To express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
         self._parameters[name] = param
 
@@ -450,8 +448,8 @@ class Module(Called, Saved):
         better = ("Module" if isinstance(lost, Module) else "Parameter") + ("Dict" if type(value) is dict else "List")
         warnings.warn(
             f"{type(self).__name__}.{name} is a plain {type(value).__name__} that holds a {type(lost).__name__}, "
-            "which is not "
-            f"registered: parameters(), state_dict() and to() will not see it. Use tensorlab.nn.{better} instead.",
+            "which is not registered: parameters(), state_dict() and to() will not see it. Use "
+            f"tensorlab.nn.{better} instead.",
             stacklevel=stacklevel,
         )
 

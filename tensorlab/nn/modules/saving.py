@@ -193,8 +193,7 @@ class Saved:
         if not isinstance(given, Tensor):
             errors.append(
                 f'While copying the parameter named "{key}", expected tensorlab.Tensor or Tensor-like object from '
-                "checkpoint "
-                f"but received {type(given)}"
+                f"checkpoint but received {type(given)}"
             )
             return
         if tuple(given.shape) != tuple(own.shape):
@@ -212,8 +211,7 @@ class Saved:
         except Exception as error:
             errors.append(
                 f'While copying the parameter named "{key}", whose dimensions in the model are {own.shape} and '
-                "whose dimensions "
-                f"in the checkpoint are {given.shape}, an exception occurred : {error.args}."
+                f"whose dimensions in the checkpoint are {given.shape}, an exception occurred : {error.args}."
             )
 
     def _assign(self, name: str, own: Any, given: Any) -> None:
