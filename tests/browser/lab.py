@@ -124,6 +124,8 @@ class Notebook:
         self.page.wait_for_function(FOUND)
         if kernel:
             self.page.wait_for_function(READY)
+        else:  # JupyterLab asks; its question would take the keys that are meant for the page
+            self.page.locator(".jp-Dialog").get_by_role("button", name="No Kernel").click()
         return self
 
     def close(self) -> None:
