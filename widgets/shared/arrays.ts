@@ -29,7 +29,7 @@ export function strengths(grid: ArrayPreview['grid']): number[][] {
   );
 }
 
-export function heatMap(preview: ArrayPreview, editing: Editing | null): HTMLElement {
+function heatMap(preview: ArrayPreview, editing: Editing | null): HTMLElement {
   const { grid, marks, shape } = preview;
   const columns = grid[0]?.length ?? 0;
   const strength = strengths(grid);

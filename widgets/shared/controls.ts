@@ -71,7 +71,7 @@ export function relabel(element: HTMLElement, label: string, name: IconName): vo
   element.querySelector('svg')?.replaceWith(icon(name));
 }
 
-export function keycap(name: string): HTMLElement {
+function keycap(name: string): HTMLElement {
   if (!name.startsWith('Shift+')) return h('kbd', {}, name);
   return h('kbd', { 'aria-label': name }, icon('shift', 10), name.slice(6));
 }

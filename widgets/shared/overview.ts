@@ -73,7 +73,7 @@ function heaviest({ outline }: Scene): number[] {
 }
 
 /** Leaves that a gradient has reached, with its norm on a logarithmic scale. */
-export function arrivals(run: Run, isSource: Uint8Array): { node: number; norm: number }[] {
+function arrivals(run: Run, isSource: Uint8Array): { node: number; norm: number }[] {
   const { source } = run.graph.edges;
   const norms = new Map<number, number>();
   for (let e = 0; e < source.length; e++) {

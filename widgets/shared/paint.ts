@@ -29,7 +29,7 @@ export interface Shown {
 }
 
 /** Below this scale text would be a smear: boxes are drawn as marks. */
-export const TEXT_SCALE = 0.42;
+const TEXT_SCALE = 0.42;
 const NUMBER_SCALE = 0.7;
 /** Below this edges are straight lines without heads. */
 export const FAR = 0.25;
@@ -245,7 +245,7 @@ function paintFarFlows(pen: Pen, { run, looks }: Shown, strokes: readonly Stroke
 }
 
 /** The norm of the gradient that moved along a picture edge (the greatest of its members); NaN when not finite, null when none moved. */
-export function flowOf(run: Run, edge: Edge): number | null {
+function flowOf(run: Run, edge: Edge): number | null {
   let found: number | null = null;
   for (const e of edge.members) {
     const flow = run.flow[e];

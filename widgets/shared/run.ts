@@ -41,7 +41,7 @@ export interface Run {
   readonly closed: boolean;
 }
 
-export function positionsOf(graph: Graph): Map<number, number> {
+function positionsOf(graph: Graph): Map<number, number> {
   const positions = new Map<number, number>();
   const { id } = graph.nodes;
   for (let i = 0; i < id.length; i++) positions.set(id[i], i);
