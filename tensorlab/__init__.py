@@ -246,7 +246,7 @@ def __getattr__(name: str) -> object:
         from tensorlab.display.dot import make_dot
 
         return make_dot
-    raise AttributeError(f"module 'tensorlab' has no attribute {name!r}")
+    raise AttributeError(f"module 'tensorlab' has no attribute {name!r}; if PyTorch has it, it is not in tensorlab yet")
 
 
 def __dir__() -> list[str]:

@@ -293,7 +293,7 @@ def test_a_cell_blocked_in_a_training_loop_serves_steps_hits_a_breakpoint_and_go
     view.press("F9")
     notebook.wait_until_done(2)
     view.is_at(9)
-    expect(view.status).to_have_text("step 9 of 9 · finished")
+    expect(view.status).to_have_text("9 of 9 done · finished")
     expect(notebook.output(2).last).to_contain_text("went on with")
     assert notebook.ask("trained == train(5)") is True
 

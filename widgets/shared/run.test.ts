@@ -24,7 +24,7 @@ describe('a run', () => {
     expect(run.state[10]).toBe(CURRENT);
     expect([...run.schedule].slice(0, 3)).toEqual([10, 8, 7]);
     expect(nodeAtStep(run, 1)).toBe(8);
-    expect(statusOf(run)).toBe('step 0 of 9 · before the first node');
+    expect(statusOf(run)).toBe('0 of 9 done · before the first node');
   });
 
   test('changes only what a step names, and leaves the run before it as it was', () => {
@@ -95,7 +95,7 @@ describe('a run', () => {
 
   test('says that it is over, and that it is closed', () => {
     const done = applyStopped(start(), stoppedOf({ reason: 'done', step: 9, node: -1 }));
-    expect(statusOf(done)).toBe('step 9 of 9 · finished');
+    expect(statusOf(done)).toBe('9 of 9 done · finished');
     expect(statusOf(closeRun(done, 'Closed.'))).toBe('closed');
   });
 });

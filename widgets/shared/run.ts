@@ -127,7 +127,7 @@ export const isOver = (run: Run) => run.current < 0;
 /** The muted words in the head: what stopped the run, and where. */
 export function statusOf(run: Run): string {
   if (run.closed) return 'closed';
-  const where = `step ${run.step.toLocaleString('en')} of ${run.total.toLocaleString('en')}`;
+  const where = `${run.step.toLocaleString('en')} of ${run.total.toLocaleString('en')} done`;
   if (isOver(run) && run.reason !== 'exception') return `${where} · finished`;
   const why = run.reason === 'entry' && run.step > 0 ? WHY.step : WHY[run.reason];
   return `${where} · ${why}`;

@@ -96,7 +96,7 @@ test('F10 goes on, Shift+F10 goes back, F9 continues to the end', async () => {
   await settled();
   expect(root.dataset.reason).toBe('done');
   expect(find(element, 'tl-next').getAttribute('aria-disabled')).toBe('true');
-  expect(find(element, 'tl-status').textContent).toBe('step 9 of 9 · finished');
+  expect(find(element, 'tl-status').textContent).toBe('9 of 9 done · finished');
 });
 
 test('steps asked for faster than they are answered travel together', async () => {

@@ -1,0 +1,117 @@
+"""Lesson 1 as a person goes through it: every cell run in a page, then the stepper driven with keys and the mouse.
+
+With REFRESH_IMAGES=1 in the environment the two pictures of the README are made anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.instrument import Instrument
+from tests.browser.lab import Notebook
+from tests.browser.server import REPOSITORY
+
+LESSON = REPOSITORY / "notebooks" / "01_step_through_backward.ipynb"
+IMAGES = REPOSITORY / "docs" / "images"
+WIDTHS = (1100, 760, 480)
+ACCURACY = re.compile(r"([\d.]+)% of \d+ unseen digits are right")
+FILLED = "[name for name, p in model.named_parameters() if p.grad is not None]"
+MOVED = "((model[0].bias.grad - untouched).abs() > 1e-6).nonzero().flatten().tolist()"
+
+
+def lesson(notebook: Notebook) -> Instrument:
+    """The lesson, run from top to bottom, and the stepper in it."""
+    notebook.open(LESSON, name=LESSON.name)
+    notebook.run_all()
+    found = notebook.page.locator(".jp-Notebook .jp-Cell").get_by_test_id("tl-stepper")
+    expect(found).to_have_count(1)
+    return Instrument(found)
+
+
+def test_the_lesson_runs_and_its_stepper_does_what_the_text_says(notebook: Notebook) -> None:
+    view = lesson(notebook)
+    said = ACCURACY.findall(" ".join(notebook.page.locator(".jp-Notebook").all_inner_texts()))
+    assert float(said[-1]) >= 95
+    expect(view.status).to_contain_text("finished")
+    # Next four times, then Back: the .grad that was filled is gone again.
+    notebook.tell("model.zero_grad()")
+    view.get("tl-restart").click()
+    view.is_at(0)
+    for step, words in enumerate(
+        ["LogSoftmaxBackward0", "AddmmBackward0 (scores)", "AccumulateGrad", "AccumulateGrad"]
+    ):
+        view.press("F10")
+        view.is_at(step + 1)
+        view.says(words)
+    assert len(notebook.ask(FILLED)) == 1
+    view.get("tl-back").click()
+    view.is_at(3)
+    assert notebook.ask(FILLED) == []
+    # To the breakpoint at the rectifier that the lesson set; one number of 128 is changed there, and the rest follows.
+    view.press("F9")
+    view.says("at a breakpoint", "ReluBackward0 (hidden)")
+    assert notebook.ask("stepper.session.run.current is hidden.grad_fn")
+    unit = notebook.ask("unit")
+    view.press("e")
+    view.get("tl-edit-value").press("Escape")
+    view.press(*["ArrowRight"] * min(unit, 15), "Enter")
+    view.get("tl-edit-value").fill("1")
+    view.press("Enter")
+    view.says("gradient edited")
+    view.press("F9")
+    expect(view.status).to_contain_text("finished")
+    if unit < 16:
+        assert notebook.ask(MOVED) == [unit]
+    view.get("tl-restart").click()
+    view.is_at(0)
+
+
+def test_the_lessons_stepper_is_fit_to_be_seen_in_both_themes_and_at_every_width(notebook: Notebook) -> None:
+    view = lesson(notebook)
+    notebook.tell("stepper.break_at(hidden.grad_fn)")
+    view.get("tl-restart").click()
+    view.is_at(0)
+    view.press("F9")
+    view.is_at(5)
+    expect(view.inspector).to_have_attribute("data-step", "5")
+    notebook.command("application:toggle-left-area")
+    for theme in ("dark", "light"):
+        notebook.theme(theme)
+        for width in WIDTHS:
+            widen(view, width)
+            nothing_is_clipped(view)
+            path = notebook.screenshot(f"lesson-{theme}-{width}", view.root)
+            if width == WIDTHS[0] and os.environ.get("REFRESH_IMAGES"):
+                IMAGES.mkdir(parents=True, exist_ok=True)
+                (IMAGES / f"stepper-{theme}.png").write_bytes(path.read_bytes())
+
+
+def widen(view: Instrument, width: int) -> None:
+    """Changes the width of the page until the instrument is so wide, with all of it in sight."""
+    with view.repainted():
+        for _ in range(2):
+            box, size = view.root.bounding_box(), view.page.viewport_size
+            assert box is not None
+            assert size is not None
+            height = max(1000, round(box["height"]) + 320)
+            view.page.set_viewport_size({"width": size["width"] + width - round(box["width"]), "height": height})
+    expect(view.root).to_have_css("width", f"{width}px")
+    view.root.scroll_into_view_if_needed()
+
+
+def nothing_is_clipped(view: Instrument) -> None:
+    """No button and no text stands outside of the instrument, and nothing scrolls sideways."""
+    outside = view.root.evaluate(
+        """root => {
+          const { left, right } = root.getBoundingClientRect();
+          return [...root.querySelectorAll('button, .tl-sentence, .tl-inspector *, .tl-controls, .tl-finder')]
+            .filter(each => each.offsetParent !== null)
+            .filter(each => { const box = each.getBoundingClientRect(); return box.left < left || box.right > right + 0.5; })
+            .map(each => each.className + ' ' + each.textContent.slice(0, 40));
+        }"""
+    )
+    assert outside == []
+    assert view.root.evaluate("root => root.scrollWidth <= root.clientWidth")
