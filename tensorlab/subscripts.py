@@ -66,8 +66,8 @@ def _check_assigned(x: Tensor, indices: Any, value: Tensor) -> None:
         fits = False
     if not fits:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast "
-            f"to indexing result of shape {list(shape)}"
+            f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(shape)}"
         )
 
 
@@ -167,7 +167,8 @@ def _mask(entry: Tensor) -> Tensor:
     if entry._a.dtype != np.uint8:
         return entry
     warnings.warn(
-        "indexing with dtype tensorlab.uint8 is now deprecated, please use a dtype tensorlab.bool instead.", stacklevel=6
+        "indexing with dtype tensorlab.uint8 is now deprecated, please use a dtype tensorlab.bool instead.",
+        stacklevel=6,
     )
     return wrap(entry._a != 0)
 

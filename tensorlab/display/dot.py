@@ -51,7 +51,9 @@ class _Labels:
     """Names for leaves: those given, then those in the caller's variables."""
 
     def __init__(self, params: Mapping[str, Any] | None, namespace: Mapping[str, Any]) -> None:
-        if params is not None and not all(hasattr(tensor, "_a") for tensor in params.values()):
+        if params is not None and not (
+            isinstance(params, Mapping) and all(hasattr(tensor, "_a") for tensor in params.values())
+        ):
             raise TypeError("make_dot(params=...) needs a mapping from names to tensors")
         self.given = {id(tensor): name for name, tensor in (params or {}).items()}
         self.names = Names(namespace)

@@ -41,7 +41,9 @@ def _given(wrong: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if isinstance(wrong, dispatch.Tensor):
         return False
     given = (*args, *kwargs.values())
-    return any(value is wrong or (isinstance(value, (tuple, list)) and any(x is wrong for x in value)) for value in given)
+    return any(
+        value is wrong or (isinstance(value, (tuple, list)) and any(x is wrong for x in value)) for value in given
+    )
 
 
 def _not_a_tensor(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], wrong: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch, dtypes
+from tensorlab import backend, dispatch, dtypes, layout
 from tensorlab.functional.arguments import need_tensor
 from tensorlab.ops import ROWS
 
@@ -34,6 +34,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
     need_tensor("allclose", "other", 2, other)
     if input._a.dtype != other._a.dtype:
         raise RuntimeError(f"allclose(): {input.dtype.name} did not match {other.dtype.name}; convert one with .to()")
+    layout.broadcast_shapes(input._a.shape, other._a.shape, op="allclose")
     return _ask("allclose", "allclose", input, other, rtol, atol, equal_nan)
 
 

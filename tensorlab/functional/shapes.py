@@ -253,6 +253,10 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     size = tensor._a.shape[d]
     if isinstance(split_size_or_sections, (tuple, list)):
         sizes = tuple(split_size_or_sections)
+        if any(part < 0 for part in sizes):
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
+            )
         if builtins.sum(sizes) != size:
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's "
@@ -318,7 +322,6 @@ def view_dtype(input: Tensor, dtype: dtypes.dtype) -> Tensor:
     if dtype.itemsize != input._a.itemsize:
         raise RuntimeError(
             f"view(dtype): {input.dtype.name} has {input._a.itemsize} bytes an element and {dtype.name} "
-            f"{dtype.itemsize}; only equal widths "
-            "can be seen as each other"
+            f"{dtype.itemsize}; only equal widths can be seen as each other"
         )
     return alias(input, layout_of(input), dtype.np)

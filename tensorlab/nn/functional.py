@@ -199,9 +199,8 @@ def cross_entropy(
     soft = target._a.shape == a.shape
     if soft and target._a.dtype.kind not in "fV":
         raise RuntimeError(
-            f"Expected floating point type for target with class probabilities, got {target.dtype}. A target in "
-            "the shape of the "
-            "input holds probabilities; class numbers have one dimension less."
+            f"Expected floating point type for target with class probabilities, got {target.dtype}. A target in the "
+            "shape of the input holds probabilities; class numbers have one dimension less."
         )
     if label_smoothing and not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
@@ -295,6 +294,7 @@ def _along(weight: Tensor, beside: Tensor, dim: int) -> Tensor:
 def _class_weights(input: Tensor, weight: Tensor | None) -> None:
     if weight is None:
         return
+    need_tensor("nll_loss", "weight", 3, weight)
     classes = input._a.shape[0 if input._a.ndim == 1 else 1] if input._a.ndim else 0
     if weight._a.shape != (classes,):
         raise RuntimeError(
@@ -313,9 +313,8 @@ def _same_sizes(name: str, input: Tensor, target: Tensor) -> None:
         return
     both = layout.broadcast_shapes(mine, theirs, op=name)
     warnings.warn(
-        f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
-        "likely lead to "
-        f"incorrect results due to broadcasting to {list(both)}. Please ensure they have the same size.",
+        f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely "
+        f"lead to incorrect results due to broadcasting to {list(both)}. Please ensure they have the same size.",
         stacklevel=3,
     )
 

@@ -165,7 +165,7 @@ def test_samples_are_collated_part_by_part() -> None:
     )
     assert batch["a"].tolist() == [[1, 1], [0, 0]]
     assert [x.tolist() for x in batch["b"]] == [[1, 3], [2.0, 4.0]]
-    assert [x.dtype for x in batch["b"]] == [tl.int64, tl.float32]
+    assert [x.dtype for x in batch["b"]] == [tl.int64, tl.float64]
     assert batch["c"] == ["one", "two"]
     assert batch["d"].x.tolist() == [1, 2]
     assert batch["d"].y[0].tolist() == [True, False]

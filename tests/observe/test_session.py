@@ -306,6 +306,19 @@ def test_every_other_view_hears_of_a_move_and_the_asking_one_gets_the_answer(ses
     assert len(other) == 2
 
 
+def test_a_view_that_cannot_be_told_disturbs_neither_the_answer_nor_the_other_views(session):
+    def broken(event):
+        raise OSError("the page is gone")
+
+    heard = []
+    session.subscribe(broken)
+    session.subscribe(heard.append)
+    with pytest.warns(UserWarning, match="could not be told 'stopped': OSError: the page is gone"):
+        answer = session.handle({"seq": 1, "command": "next", "arguments": {}})
+    assert answer["success"]
+    assert [event["event"] for event in heard] == ["stopped"]
+
+
 def test_nothing_is_sent_when_nobody_listens_and_no_tap_stays(session):
     from tensorlab import taps
 
@@ -478,7 +491,7 @@ def test_a_front_end_that_never_answers_is_not_waited_for_for_ever(session):
 def test_closing_releases_a_waiting_cell(session):
     closer = threading.Timer(0.2, session.close)
     closer.start()
-    wait_for_view(session, patience=30)
+    assert wait_for_view(session, patience=30) == ""
 
 
 def test_without_a_notebook_the_reason_not_to_block_is_said():

@@ -107,7 +107,8 @@ class Stepper(Instrument):
 
     def close(self) -> None:
         """End the session, let go of the graph, and take the view away."""
-        self.session.close()
+        if "session" in self.__dict__:  # it is missing where the loss was refused
+            self.session.close()
         super().close()
 
     def __repr__(self) -> str:

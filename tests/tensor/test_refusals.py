@@ -1,0 +1,90 @@
+"""What is no tensor, number, size or dtype is refused by name, and never with a word about our insides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tensorlab as tl
+import tensorlab.nn.functional as F
+from tensorlab.nn import init
+
+NO_TENSORS = [None, 3, "text", [1.0], np.ones(2)]
+TAKE_A_TENSOR = [
+    tl.zeros_like, tl.ones_like, tl.empty_like, tl.rand_like, tl.randn_like, tl.bernoulli, tl.where, tl.sum, tl.softmax,
+    F.gelu, F.softmax, F.softmin, F.log_softmax, F.dropout, F.relu_,
+    init.zeros_, init.ones_, init.eye_, init.uniform_, init.normal_, init.trunc_normal_, init.xavier_uniform_,
+    init.xavier_normal_, init.kaiming_uniform_, init.kaiming_normal_,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", NO_TENSORS, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("function", TAKE_A_TENSOR, ids=lambda function: function.__name__)
+def test_a_function_of_a_tensor_names_itself_and_the_argument(function, wrong) -> None:
+    more = (0,) if function is tl.softmax else ()
+    with pytest.raises(TypeError, match=rf"_?\(\): argument '.*must be Tensor, not {type(wrong).__name__}"):
+        function(wrong, *more)
+
+
+@pytest.mark.parametrize("name", ["view_as", "reshape_as", "expand_as", "type_as"])
+def test_a_method_that_copies_another_tensors_form_wants_a_tensor(name) -> None:
+    with pytest.raises(TypeError, match=f"{name}.*argument 'other'.*must be Tensor, not int"):
+        getattr(tl.ones(2), name)(3)
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "pow", "fmod", "remainder", "maximum", "logical_xor", "floor_divide"])
+def test_none_is_no_operand(name) -> None:
+    with pytest.raises(TypeError, match=f"{name}.*must be Tensor or a number, not NoneType"):
+        getattr(tl, name)(tl.ones(2), None)
+
+
+@pytest.mark.parametrize("value", [None, "x", [1]])
+def test_a_tensor_is_filled_with_a_number_only(value) -> None:
+    with pytest.raises(TypeError, match="full.*argument 'fill_value' .* must be Number"):
+        tl.full((2,), value)
+    with pytest.raises(TypeError, match="full_like.*argument 'fill_value' .* must be Number"):
+        tl.full_like(tl.ones(2), value)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: tl.randint(1.5, (2,)), lambda: tl.randperm(1.5), lambda: tl.eye("a"), lambda: tl.device(1.5),
+    lambda: tl.ones(2).cuda(1.5), lambda: tl.ones(2, dtype=[]), lambda: tl.promote_types(1, 2),
+    lambda: tl.can_cast(1, 2), lambda: tl.make_dot(tl.ones(1, requires_grad=True) * 2, "x"),
+    lambda: F.cross_entropy(tl.zeros(1, 2), None), lambda: F.nll_loss(tl.zeros(1, 2), tl.tensor([0]), "x"),
+])  # fmt: skip
+def test_other_wrong_arguments_are_type_errors(call) -> None:
+    with pytest.raises(TypeError, match="^(?!.*attribute)"):
+        call()
+
+
+def test_sizes_that_do_not_meet_are_told_as_sizes() -> None:
+    with pytest.raises(RuntimeError, match="The size of tensor a .2. must match the size of tensor b .3."):
+        tl.allclose(tl.ones(2), tl.ones(3))
+    with pytest.raises(RuntimeError, match="only non-negative entries"):
+        tl.ones(3).split([-1, 4])
+
+
+def test_large_numbers_beside_floats_are_floats() -> None:
+    assert tl.tensor([10**30, 1.0]).dtype == tl.float32
+    assert tl.tensor([10**30], dtype=tl.float64).item() == 1e30
+    with pytest.raises(ValueError, match="Overflow"):
+        tl.tensor([10**30])
+    with pytest.raises(ValueError, match="too large"):
+        tl.tensor([10**400, 1.0])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_list_with_nan_or_infinity_holds_no_integers(value) -> None:
+    with pytest.raises(RuntimeError, match="cannot be converted to type int64 without overflow"):
+        tl.tensor([1.0, value], dtype=tl.int64)
+
+
+def test_python_types_name_dtypes_of_their_own_width() -> None:
+    assert tl.ones(1, dtype=float).dtype == tl.float64
+    assert tl.ones(1, dtype=complex).dtype == tl.complex128
+    assert tl.ones(1, dtype=int).dtype == tl.int64
+    assert tl.ones(1, dtype=bool).dtype == tl.bool
+
+
+def test_a_size_may_be_a_tensor() -> None:
+    assert tl.zeros(tl.tensor(3)).shape == (3,)
