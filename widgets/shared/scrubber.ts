@@ -115,8 +115,10 @@ export class Scrubber {
       this.wished = null;
       this.frame.ask();
     };
-    undos.on(element, 'pointerup', leave);
-    undos.on(element, 'pointercancel', leave);
+    // The last wish is followed to its end, also when its answer comes after the pointer has gone.
+    const settle = () => void follow().then(leave);
+    undos.on(element, 'pointerup', settle);
+    undos.on(element, 'pointercancel', settle);
     undos.on(element, 'keydown', event => {
       if (!this.run || this.run.closed || event.ctrlKey || event.altKey || event.metaKey) return;
       const { total } = this.run;
@@ -137,7 +139,7 @@ export class Scrubber {
       event.stopPropagation();
       this.wished = Math.max(0, Math.min(total, to));
       this.frame.ask();
-      void follow().then(leave);
+      settle();
     });
   }
 
