@@ -429,9 +429,8 @@ def arange(
         )
     whole = all(isinstance(v, int) for v in (start, end, step))
     kind = (dtypes.int64 if whole else dtypes.default.float) if dtype is None else dtypes.as_dtype(dtype)
-    if (
-        kind.category <= dtypes.INTEGER and not whole
-    ):  # an integer type counts in integers, int64 even to find out how far
+    if kind.category <= dtypes.INTEGER and not whole:
+        # An integer type counts in integers, int64 even to find out how far.
         count = None if kind is dtypes.int64 else math.ceil((end - start) / step)
         start, end, step = int(start), int(end), int(step)
         count = math.ceil((end - start) / step) if count is None else count

@@ -72,9 +72,8 @@ def edge_of(x: Any) -> Edge | None:
         x._view.sync(x)
     if x._edge is not None:
         return x._edge
-    if x._rg or (
-        x._view is not None and x._view.base._rg
-    ):  # a view made without recording is a leaf of its own, as in PyTorch
+    # A view made without recording is a leaf of its own, as in PyTorch.
+    if x._rg or (x._view is not None and x._view.base._rg):
         return accumulator(x), 0, x
     return None
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from tensorlab import modes
 from tensorlab.dispatch import edge_of, storage_of
 from tensorlab.engine import sites
-from tensorlab.engine.hooks import RemovableHandle
+from tensorlab.engine.hooks import RemovableHandle, name_of
 from tensorlab.engine.node import Node
 from tensorlab.modes import state
 from tensorlab.tensor import Tensor
@@ -106,7 +106,7 @@ class _Heard:
 
     def __init__(self, gather: _Gather, index: int) -> None:
         self.gather, self.index = gather, index
-        self.__qualname__ = f"multi-grad hook {getattr(gather.hook, '__qualname__', type(gather.hook).__name__)}"
+        self.__qualname__ = f"multi-grad hook {name_of(gather.hook)}"
 
     def __call__(self, gradient: Any) -> None:
         self.gather.hear(self.index, gradient)

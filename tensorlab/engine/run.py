@@ -477,11 +477,8 @@ class BackwardRun:
                             into += more
                         else:
                             backend.add_into(into, more)
-                    except (
-                        FloatingPointError,
-                        RuntimeWarning,
-                    ):  # NumPy was told to raise, which it does once it has added
-                        pass
+                    except (FloatingPointError, RuntimeWarning):
+                        pass  # NumPy was told to raise, which it does once it has added
                     except ValueError:  # memory that must not be written to
                         leaf._grad = total(current, held[1], self._arrays)
                     self._stage = 1

@@ -148,9 +148,8 @@ def _as_strided_copy(xp: Any, a: Any, base_layout: Layout, layout: Layout) -> An
     """Read ``a``, which lies like ``base_layout``, through another layout of the same storage."""
     room, (base, at) = _room(base_layout, layout)
     buffer = xp.zeros(room, a.dtype)
-    if (
-        _overlaps(base) and a.dtype.kind in "fcV"
-    ):  # what lies on one element is one value; of gradients it is their mean
+    # What lies on one element is one value; of gradients it is their mean.
+    if _overlaps(base) and a.dtype.kind in "fcV":
         _add_at(xp, buffer, base, a)
         buffer /= _times(xp, room, base).astype(a.dtype)
     else:

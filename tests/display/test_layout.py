@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import time
 from dataclasses import astuple
 from pathlib import Path
 
@@ -80,16 +79,15 @@ def test_loop_steps_without_modules_fold_too():
 def test_every_fold_can_be_opened_alone():
     outline = Outline(encoder(4))
     everything = frozenset(range(len(outline.folds)))
-    for fold in everything:
-        layout(outline, everything - {fold})
+    closed = layout(outline, everything)
+    opened = [layout(outline, everything - {fold}) for fold in everything]
+    assert all(len(picture.boxes) >= len(closed.boxes) for picture in opened)
+    assert any(len(picture.boxes) > len(closed.boxes) for picture in opened)
 
 
 def test_twenty_thousand_nodes_in_a_row_need_no_recursion():
     chain = graph_of([node("ExpBackward0", *([at - 1] if at else []), group=-1) for at in range(20_000)])
-    start = time.process_time()
-    picture = layout(Outline(chain), frozenset())
-    assert len(picture.boxes) == 20_000
-    assert time.process_time() - start < 10
+    assert len(layout(Outline(chain), frozenset()).boxes) == 20_000
 
 
 def test_layouts_are_equal_each_time():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -59,11 +57,8 @@ def test_past_a_thousand_elements_only_the_corners_are_shown():
     assert "..." not in show(np.arange(1000))
 
 
-def test_a_billion_expanded_elements_print_at_once():
-    huge = np.broadcast_to(np.float32(1.5), (1000, 1000, 1000))
-    start = time.process_time()
-    text = show(huge)
-    assert time.process_time() - start < 0.05
+def test_expanded_elements_print_where_no_memory_could_hold_them_all():
+    text = show(np.broadcast_to(np.float32(1.5), (10_000, 10_000, 10_000)))
     assert text.count("...") == 36 + 6 + 1
     assert "1.5000" in text
 

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import time
 
 import numpy as np
 import pytest
 
 from tensorlab.observe import wire
 from tensorlab.observe.preview import EXACT, bins, norm, preview
-
-
-def best_time(call, tries: int = 5) -> float:
-    times = []
-    for _ in range(tries):
-        start = time.process_time()
-        call()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def test_a_small_matrix_is_described_exactly():
@@ -73,14 +63,13 @@ def test_captions_say_which_part_is_shown():
     assert preview(np.zeros(2, "c8")).grid_caption == "magnitudes, all values"
 
 
-def test_a_billion_expanded_elements_cost_a_few_milliseconds():
-    huge = np.broadcast_to(np.float32([[1], [3]]), (2, 500_000_000))
+def test_expanded_elements_are_looked_at_once_where_no_memory_could_hold_them_all():
+    huge = np.broadcast_to(np.float32([[1], [3]]), (2, 500_000_000_000))
     seen = preview(huge)
-    assert (seen.elements, seen.mean, seen.low, seen.high, seen.sampled) == (10**9, 2, 1, 3, False)
-    assert seen.norm == pytest.approx(math.sqrt(5 * 10**9))
-    assert seen.bytes == 4 * 10**9
+    assert (seen.elements, seen.mean, seen.low, seen.high, seen.sampled) == (10**12, 2, 1, 3, False)
+    assert seen.norm == pytest.approx(math.sqrt(5 * 10**12))
+    assert seen.bytes == 4 * 10**12
     assert seen.stride == (1, 0)
-    assert best_time(lambda: preview(huge)) < 0.005
 
 
 def test_a_billion_counted_nans_are_not_visited_one_by_one():
@@ -95,7 +84,6 @@ def test_a_large_array_is_sampled_evenly_and_says_so():
         assert seen.mean == pytest.approx(499.5, rel=0.01)
         assert seen.std == pytest.approx(288.7, rel=0.01)
         assert seen.norm == pytest.approx(np.linalg.norm(rows), rel=0.01)
-        assert best_time(lambda array=array: preview(array)) < 0.01
 
 
 def test_arrays_up_to_the_limit_are_counted_exactly():

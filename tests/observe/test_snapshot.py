@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import time
 import weakref
 
 import pytest
@@ -239,17 +238,11 @@ def test_twenty_thousand_nodes_in_a_row_need_no_recursion():
     assert len(snapshot(chain(20_000), limit=50_000).nodes.id) == 20_002
 
 
-def test_ten_thousand_nodes_are_told_and_packed_in_a_fraction_of_a_second(sites):
-    loss = chain(10_000)
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        graph = snapshot(loss, limit=20_000)
-        body, buffers = wire.pack({"graph": wire.to_json(graph)})
-        text = json.dumps(body)
-        times.append(time.process_time() - start)
-    assert min(times) < 0.2
-    assert len(text) + len(buffers[0]) < 800_000
+def test_ten_thousand_nodes_travel_in_less_than_a_megabyte(sites):
+    graph = snapshot(chain(10_000), limit=20_000)
+    body, buffers = wire.pack({"graph": wire.to_json(graph)})
+    assert len(graph.nodes.id) == 10_002
+    assert len(json.dumps(body)) + len(buffers[0]) < 800_000
 
 
 def test_a_document_keeps_nothing_alive():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 import torch
@@ -74,11 +72,8 @@ def test_print_options_change_what_a_tensor_prints():
     assert repr(tl.tensor([1.23456])) == "tensor([1.2346])"
 
 
-def test_printing_a_billion_elements_reads_only_the_corners():
-    huge = tl.ones(1).expand(10**9)
-    start = time.process_time()
-    assert repr(huge) == "tensor([1., 1., 1.,  ..., 1., 1., 1.])"
-    assert time.process_time() - start < 0.05
+def test_printing_reads_only_the_corners_of_what_no_memory_could_hold():
+    assert repr(tl.ones(1).expand(10**12)) == "tensor([1., 1., 1.,  ..., 1., 1., 1.])"
 
 
 def test_any_float_prints_the_same_as_in_pytorch():
