@@ -146,8 +146,8 @@ function editor(
     editing.set(index, wanted).catch((error: Error) => say(error.message));
   });
   form.addEventListener('keydown', event => {
-    event.stopPropagation();
     if (event.key !== 'Escape') return;
+    event.stopPropagation();
     form.remove();
     leave();
   });
