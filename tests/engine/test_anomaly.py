@@ -27,7 +27,9 @@ def leaf(*values):
 
 def test_a_nan_in_backward_names_the_node_the_input_and_the_line_of_the_forward():
     x = leaf(-1.0)
-    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"), detect_anomaly():
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"):
+        detect = detect_anomaly()
+    with detect:
         y = x.sqrt() * 0  # here it went wrong
         with pytest.raises(
             RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"

@@ -187,8 +187,9 @@ def test_among_ready_nodes_the_newest_runs_first_and_leaves_before_all_others():
     ]
 
 
-def test_the_order_of_a_random_graph_follows_from_the_rule():
-    rng = random.Random(0)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_a_random_graph_follows_from_the_rule(seed):
+    rng = random.Random(seed)
     leaves = [leaf(1.0) for _ in range(3)]
     values = list(leaves)
     for _ in range(60):
