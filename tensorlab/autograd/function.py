@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import dispatch, inplace, modes
+from tensorlab import backend, dispatch, inplace, modes
 from tensorlab.autograd import second
 from tensorlab.autograd.second import once_differentiable as once_differentiable
 from tensorlab.dispatch import edge_of, saved_value, storage_of, wrap
@@ -123,7 +123,8 @@ class FunctionNode(Node):
     def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
         ctx, function = self.ctx, self.function
         if ctx._materialize:
-            grads = [g if g is not None else self._zero(i) for i, g in enumerate(grads)]
+            beside = next((g for g in grads if g is not None), None)
+            grads = [g if g is not None else self._zero(i, beside) for i, g in enumerate(grads)]
         since = next(counter)
         with modes.set_grad_enabled(graph):
             if graph and self.intermediates:
@@ -143,9 +144,14 @@ class FunctionNode(Node):
             second.warn_of_suspects(function, accepted, since)
         return accepted
 
-    def _zero(self, output: int) -> Any:
+    def _zero(self, output: int, beside: Any) -> Any:
+        """Zeros for an output that got no gradient, where the gradient of another one is."""
         shape, dtype = facts((self, output))
-        return None if dtype is None else wrap(np.zeros(shape, dtype))
+        if dtype is None or beside is None:
+            return None if dtype is None else wrap(np.zeros(shape, dtype))
+        where = backend.of(beside._a)
+        with where.on(beside._a):
+            return wrap(where.xp.zeros(shape, dtype))
 
     def _accept(self, name: str, index: int, edge: Any, g: Any) -> Any:
         """A gradient that ``backward`` returned, in the shape and type of its input."""

@@ -29,7 +29,7 @@ __all__ = [
     "zeros",
 ]
 
-#: Whether arrays were put on more than one GPU: then each piece of work has to be told where it belongs.
+#: Whether arrays were put on another GPU than the first: then each piece of work has to be told where it belongs.
 several = False
 
 

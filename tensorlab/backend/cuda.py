@@ -15,8 +15,6 @@ import numpy as np
 from tensorlab import backend
 from tensorlab.backend.host import common_order, inverse, memory_order
 
-_used: set[int] = set()
-
 
 def root(array: Any) -> Any:
     """A row-major array over all the memory from the first to the last element of ``array``."""
@@ -44,9 +42,7 @@ def to_host(array: Any) -> np.ndarray:
 
 def from_host(array: np.ndarray, index: int | None) -> Any:
     """A copy on a GPU, in the same dense order of dimensions."""
-    with use(index) as device:
-        _used.add(device.id)
-        backend.several = len(_used) > 1
+    with use(index):
         if array.flags.c_contiguous:
             return xp.array(array, order="C")
         order = memory_order(array)
@@ -59,8 +55,11 @@ def in_order(array: Any, order: Sequence[int]) -> Any:
 
 
 def use(index: int | None) -> Any:
-    """A context in which a GPU is the current one; ``None`` leaves it as it is."""
-    return xp.cuda.Device(index)
+    """A context in which a GPU is the current one; ``None`` leaves it as it is. Whatever makes arrays on a GPU asks here."""
+    device = xp.cuda.Device(index)
+    if device.id:  # work that is not told where it belongs runs on the first GPU
+        backend.several = True
+    return device
 
 
 def on(array: Any) -> Any:

@@ -1,4 +1,4 @@
-// Small helpers for the page: elements whose text is always text, and undo for everything that subscribes.
+// The page in few words: elements whose text is always text, and undo for everything that subscribes.
 
 export type Undo = () => void;
 

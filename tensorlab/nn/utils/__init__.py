@@ -1,4 +1,4 @@
-"""Helpers around parameters: clip their gradients, or see all of them as one vector."""
+"""Around parameters: clip their gradients, or see all of them as one vector."""
 
 from tensorlab.nn.utils.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from tensorlab.nn.utils.clip_grad import clip_grad_value_ as clip_grad_value_
