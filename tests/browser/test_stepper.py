@@ -78,7 +78,7 @@ def test_ten_steps_forward_and_three_back_are_the_same_on_the_page_and_in_the_ke
         view.says(f"Step {step + 1} of 13.")
         agrees(notebook, view, step)
         seen[step] = notebook.ask("[waiting(view.session.run), without()]")
-    expect(view.status).to_have_text("step 10 of 13 · paused before a node")
+    expect(view.status).to_have_text("10 of 13 done · paused before a node")
     assert notebook.ask("same()") == ["2.weight", "2.bias", "4.weight", "4.bias"]
     assert notebook.ask("without()") == ["0.weight", "0.bias"]
     for step, press in ((9, "key"), (8, "mouse"), (7, "key")):
