@@ -146,8 +146,9 @@ function editor(
     editing.set(index, wanted).catch((error: Error) => say(error.message));
   });
   form.addEventListener('keydown', event => {
+    // Nobody else hears what is typed (JupyterLab would take Enter); the keys that step are the instrument's.
+    if (!/^F\d/.test(event.key)) event.stopPropagation();
     if (event.key !== 'Escape') return;
-    event.stopPropagation();
     form.remove();
     leave();
   });
