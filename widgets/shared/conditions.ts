@@ -1,5 +1,5 @@
 // "Break when ...": conditions that stop a run wherever a gradient fulfils them.
-import { button, enable } from './controls';
+import { button, enable, isTyping } from './controls';
 import { h, Undos } from './dom';
 import { parseNumber, plural } from './format';
 import type { Predicate, PredicateKind } from './snapshot';
@@ -61,9 +61,11 @@ export class Conditions {
       if (number) this.undos.on(number, 'change', () => this.tell());
     }
     this.undos.on(this.panel, 'keydown', event => {
+      // What is typed is nobody else's: JupyterLab would take Enter, which sets the number here.
+      if (!/^F\d/.test(event.key)) event.stopPropagation();
+      if (event.key === 'Enter' && isTyping(event.target)) this.tell();
       if (event.key !== 'Escape') return;
       event.preventDefault();
-      event.stopPropagation();
       this.toggle(false);
       this.button.focus({ preventScroll: true });
     });

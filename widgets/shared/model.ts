@@ -17,7 +17,13 @@ const views = new WeakMap<Model, number>();
 
 export function modelTransport(model: Model): Transport {
   return {
-    send: request => model.send(request),
+    send: request => {
+      try {
+        model.send(request);
+      } catch {
+        throw new Error('there is no kernel to ask');
+      }
+    },
     onMessage: callback => {
       // Jupyter's widgets say this once, when the line to the kernel is cut for good.
       const gone = () => callback(GONE);
