@@ -80,7 +80,7 @@ class Instrument:
     def find(self, text: str) -> None:
         """Looks for a node with `/` and opens the first that is found."""
         self.press("/")
-        self.page.keyboard.insert_text(text)
+        self.page.keyboard.type(text)
         self.press("Enter", "Escape")
         expect(self.root.locator('[aria-selected="true"]')).to_have_count(1)
 
