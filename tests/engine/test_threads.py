@@ -204,4 +204,4 @@ def test_switching_modes_from_many_threads_leaves_the_ordinary_path_on(mode):
                 pass
 
     together(work, work, work)
-    assert not dispatch._unusual
+    assert not dispatch.unusual
