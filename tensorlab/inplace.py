@@ -51,15 +51,17 @@ class CopySlices(Node):
     def saved_facts(self) -> list[tuple[str, Any, int, int, int]]:
         return self.write.saved_facts()
 
-    def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
+    def apply(self, grads: Sequence[Any], graph: bool, edges: Sequence[Any] | None = None) -> list[Any]:
         g = grads[0]
         if g is None:
             return [None] * len(self.edges)
         where = {"base_layout": self.base_layout, "layout": self.view_layout}
         part = g._op("as_strided_copy", **where)
-        found = list(self.write.apply([part], graph))
-        at = self.position
-        if self.edges[at] is not None:
+        at, inner = self.position, None
+        if edges is not None:
+            inner = [own if e is not None else None for own, e in zip(self.write.edges, edges, strict=True)]
+        found = list(self.write.apply([part], graph, inner))
+        if (edges or self.edges)[at] is not None:
             before = found[at] if found[at] is not None else part._zeros(part.shape)
             found[at] = g._op("as_strided_scatter", before, **where)
         return found

@@ -90,7 +90,7 @@ class Tensor:
 
     def stride(self, dim: int | None = None) -> Any:
         """How many storage elements lie between neighbours along each dimension, or along one."""
-        found = strides_of(self._a)
+        found = layout_of(self).strides
         return found if dim is None else found[layout.wrap_dim(dim, self._a.ndim, "stride")]
 
     def storage_offset(self) -> int:
@@ -313,7 +313,7 @@ class Tensor:
         """Fill ``.grad`` of this computed tensor too, after its hooks ran. Does nothing for leaves."""
         node = self.grad_fn
         if node is None:
-            if not self._rg:
+            if not self.requires_grad:
                 raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
             return
         node.hook_tables().retain[self._edge[1]] = weakref.ref(self)

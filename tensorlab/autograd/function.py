@@ -120,7 +120,7 @@ class FunctionNode(Node):
 
     # ---------------------------------------------------------------------------------------------- computing gradients
 
-    def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
+    def apply(self, grads: Sequence[Any], graph: bool, edges: Sequence[Any] | None = None) -> list[Any]:
         ctx, function = self.ctx, self.function
         if ctx._materialize:
             beside = next((g for g in grads if g is not None), None)
@@ -139,7 +139,9 @@ class FunctionNode(Node):
             raise RuntimeError(
                 f"function {name} returned an incorrect number of gradients (expected {count}, got {len(found)})"
             )
-        accepted = [self._accept(name, i, edge, g) for i, (edge, g) in enumerate(zip(self.edges, found, strict=True))]
+        accepted = [
+            self._accept(name, i, edge, g) for i, (edge, g) in enumerate(zip(edges or self.edges, found, strict=True))
+        ]
         if graph:
             second.warn_of_suspects(function, accepted, since)
         return accepted

@@ -32,7 +32,7 @@ class Suspect(Node):
     attrs = None
     made = None
 
-    def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
+    def apply(self, grads: Sequence[Any], graph: bool, edges: Sequence[Any] | None = None) -> list[Any]:
         return []
 
 
@@ -91,7 +91,7 @@ class Refused(Node):
     attrs = None
     many = True
 
-    def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
+    def apply(self, grads: Sequence[Any], graph: bool, edges: Sequence[Any] | None = None) -> list[Any]:
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable "
             f"({self.function_name}). Write its backward with tensor operations and without the mark, or do not take "

@@ -1,4 +1,4 @@
-"""Whether a gradient may become ``.grad`` itself, or must be copied or added."""
+"""Whether a gradient may become ``.grad`` itself, or must be copied or added; and whether it fits where another waits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorlab import backend
 from tensorlab.engine.journal import Cell
-from tensorlab.engine.node import Bound
+from tensorlab.engine.node import Bound, Node, facts
 
 
 def own(cell: Cell, like: Any) -> Any:
@@ -37,3 +37,16 @@ def total(current: Any, more: Any, arrays: bool) -> Any:
     if arrays:
         return Bound.wrap(current._a + more)
     return more.clone() if current is None else current + more
+
+
+def fits(node: Node, output: int, gradient: Any) -> Any:
+    """A gradient that may take the place of one that waits."""
+    shape, dtype = facts((node, output))
+    if not hasattr(gradient, "_a"):
+        raise TypeError(f"a gradient is a Tensor, not {type(gradient).__name__}")
+    if gradient._a.shape != shape or gradient._a.dtype != dtype:
+        raise RuntimeError(
+            f"the gradient for {node.name()} must have shape {list(shape)} and type {dtype}, not "
+            f"{list(gradient._a.shape)} and {gradient._a.dtype}"
+        )
+    return gradient

@@ -86,14 +86,12 @@ class NodeHooks:
         said += [f"pre-hook {name_of(h)}" for h in self.pre.values()]
         return said + [f"hook {name_of(h)}" for h in self.post.values()]
 
-    def before(
-        self, node: Any, grads: list[Any], runs: bool, retained: list[tuple[Any, Any]], journal: bool
-    ) -> list[Any]:
-        """The gradients of a node's outputs after everything that is called before it runs.
+    def arriving(self, node: Any, grads: list[Any], retained: list[tuple[Any, Any]], journal: bool) -> list[Any]:
+        """The gradients of a node's outputs after their tensor hooks, with ``retain_grad`` done.
 
-        ``runs`` false calls what belongs to the tensors and leaves out the node's own pre-hooks. ``retained`` is given every
-        tensor whose ``.grad`` is filled, with what its ``.grad`` was. With a ``journal`` hooks get copies, so that one which
-        writes into its gradient changes what goes on, as it does without, and not what the journal remembers.
+        ``retained`` is given every tensor whose ``.grad`` is filled, with what its ``.grad`` was. With a ``journal`` hooks get
+        copies, so that one which writes into its gradient changes what goes on, as it does without, and not what the journal
+        remembers.
         """
         for output, table in self.tensor.items():
             for hook in list(table.values()):
@@ -109,14 +107,17 @@ class NodeHooks:
                 new = g.clone() if old is None else old + g  # its own memory: people may write into it
                 retained.append((tensor, old))
                 tensor._grad = new
-        if runs:
-            for hook in list(self.pre.values()):
-                given = _given(grads, journal)
-                found = hook(given)
-                grads = _replaced(node, hook, _or_else(_written(given), grads) if found is None else found, grads)
         return grads
 
-    def after(self, node: Any, outs: Sequence[Any], grads: Sequence[Any], journal: bool) -> Sequence[Any]:
+    def entering(self, node: Any, grads: list[Any], journal: bool) -> list[Any]:
+        """The gradients of a node's outputs after the node's pre-hooks."""
+        for hook in list(self.pre.values()):
+            given = _given(grads, journal)
+            found = hook(given)
+            grads = _replaced(node, hook, _or_else(_written(given), grads) if found is None else found, grads)
+        return grads
+
+    def leaving(self, node: Any, outs: Sequence[Any], grads: Sequence[Any], journal: bool) -> Sequence[Any]:
         """The gradients that leave a node after its post-hooks, which are called with them and with what came in."""
         for hook in list(self.post.values()):
             given = _given(outs, journal)
@@ -157,7 +158,7 @@ def checked(node: Any, hook: Any, new: Any, old: Any) -> Any:
     """What takes the place of gradient ``old``, once it is a tensor of the same shape and type; ``None`` keeps the old one."""
     if new is None:
         return old
-    who = f"hook {name_of(hook)!r} of {node.name()}" if hook is not None else f"the edit at {node.name()}"
+    who = f"hook {name_of(hook)!r} of {node.name()}"
     if not hasattr(new, "_a"):
         raise TypeError(
             f"{who}: expected Variable, but hook returned {type(new).__name__!r}; return a Tensor, or None to change nothing"

@@ -220,15 +220,18 @@ class Node:
             cls._plain = tuple(_bind(row, v, n, "array") for v, n in zip(row.vjps, row.needs, strict=True))
             cls._graph = tuple(_bind(row, v, n, "value") for v, n in zip(row.vjps, row.needs, strict=True))
 
-    def apply(self, grads: Sequence[Any], graph: bool) -> list[Any]:
-        """Gradients for every edge from the gradients of the outputs; ``graph`` asks for gradients that differentiate again."""
+    def apply(self, grads: Sequence[Any], graph: bool, edges: Sequence[Edge | None] | None = None) -> list[Any]:
+        """Gradients for every edge from the gradients of the outputs; ``graph`` asks for gradients that differentiate again.
+
+        ``edges`` are the node's own with ``None`` for those that nothing is wanted of.
+        """
         row = self.row
         if row.joint is not None:
-            return self._apply_joint(grads, graph)
+            return self._apply_joint(grads, edges or self.edges)
         g = grads[0]
         if g is None:
             return [None] * len(self.edges)
-        if not graph and self.flow is not None:
+        if not graph and edges is None and self.flow is not None:
             a = g._a
             if a.dtype is _F32 or a.dtype is _F64:
                 if type(a) is np.ndarray:
@@ -239,7 +242,7 @@ class Node:
         conjugate = self.outs[1].kind == "c" and row.holomorphic
         if conjugate:
             g = g.conj()
-        for edge, step in zip(self.edges, self._graph, strict=True):
+        for edge, step in zip(edges or self.edges, self._graph, strict=True):
             if edge is None:
                 out.append(None)
                 continue
@@ -256,15 +259,14 @@ class Node:
             out.append(None if edge is None else _fitted(step(a, self), *facts(edge)))
         return out
 
-    def _apply_joint(self, grads: Sequence[Any], graph: bool) -> list[Any]:
+    def _apply_joint(self, grads: Sequence[Any], edges: Sequence[Edge | None]) -> list[Any]:
         if all(g is None for g in grads):
-            return [None] * len(self.edges)
-        needs = [edge is not None for edge in self.edges]
+            return [None] * len(edges)
+        needs = [edge is not None for edge in edges]
         arguments = [self._argument(name) for name in self.row.needs[0]]
         found = self.row.joint(list(grads), needs, *arguments)
         return [
-            fit(r, edge) if edge is not None and r is not None else None
-            for edge, r in zip(self.edges, found, strict=True)
+            fit(r, edge) if edge is not None and r is not None else None for edge, r in zip(edges, found, strict=True)
         ]
 
     def _argument(self, name: str) -> Any:

@@ -22,9 +22,9 @@ import numpy as np
 
 from tensorlab import backend, taps
 from tensorlab.engine import sites
-from tensorlab.engine.deposit import own, own_array, total
+from tensorlab.engine.deposit import fits, own, own_array, total
 from tensorlab.engine.journal import Cell, Leaf, Undo, restore
-from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node, facts
+from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node
 from tensorlab.modes import state
 
 _deposits = threading.RLock()
@@ -426,16 +426,27 @@ class BackwardRun:
         ends = bool(node.first) or self._ends_at(node)
         runs = self._fill or not (capturing and ends)
         if hooks is not None:
-            grads = hooks.before(node, grads, runs, retained, self._journal is not None)
+            grads = hooks.arriving(node, grads, retained, self._journal is not None)
         if not self._fill:
             for output, index, _ in capturing:
                 self.captured[index] = grads[output]
+        if hooks is not None and runs:
+            grads = hooks.entering(node, grads, self._journal is not None)
         if node.first:
             return grads, ()
-        outs: Sequence[Any] = [None] * len(node.edges) if ends else node.apply(grads, self.create_graph)
+        outs: Sequence[Any] = (
+            [None] * len(node.edges) if ends else node.apply(grads, self.create_graph, self._wanted(node))
+        )
         if hooks is not None and runs:
-            outs = hooks.after(node, outs, grads, self._journal is not None)
+            outs = hooks.leaving(node, outs, grads, self._journal is not None)
         return grads, outs
+
+    def _wanted(self, node: Node) -> list[Edge | None] | None:
+        """A node's edges without those that lead to nothing that is wanted; ``None`` if all are wanted."""
+        needed = self._needed
+        if needed is None or all(edge is None or edge[0] in needed for edge in node.edges):
+            return None
+        return [edge if edge is not None and edge[0] in needed else None for edge in node.edges]
 
     def _ends_at(self, node: Node) -> bool:
         """Whether nothing that is wanted lies beyond a captured node, so that it need not compute."""
@@ -515,7 +526,7 @@ class BackwardRun:
             slots = _slots(node, cell[1])
             if not 0 <= output < len(slots):
                 raise IndexError(f"{node.name()} has no output {output}; it has {len(slots)}")
-            slots[output] = _fits(node, output, gradient)
+            slots[output] = fits(node, output, gradient)
             new = slots if node.many else slots[0]
             if self._arrays:
                 raise RuntimeError(
@@ -574,23 +585,10 @@ class BackwardRun:
                 return
             if self._busy:
                 self._refuse()
-            self.closed = True
             for undo in self._journal or ():
                 if not self.retain_graph and undo.node.saved and not undo.edit:
                     undo.node.saved = self._freed
             self._journal = [] if self._journal is not None else None
             self.cells, self.ready, self._inflight = {}, [], None
             self._captures, self._roots = {}, []
-
-
-def _fits(node: Node, output: int, gradient: Any) -> Any:
-    """A gradient that may take the place of one that waits."""
-    shape, dtype = facts((node, output))
-    if not hasattr(gradient, "_a"):
-        raise TypeError(f"a gradient is a Tensor, not {type(gradient).__name__}")
-    if gradient._a.shape != shape or gradient._a.dtype != dtype:
-        raise RuntimeError(
-            f"the gradient for {node.name()} must have shape {list(shape)} and type {dtype}, not "
-            f"{list(gradient._a.shape)} and {gradient._a.dtype}"
-        )
-    return gradient
+            self.closed = True

@@ -64,6 +64,32 @@ def test_intermediates_get_their_gradients_and_the_pass_goes_no_further_than_it_
     assert ran == ["b"]
 
 
+def test_gradients_that_nobody_asked_for_are_not_computed():
+    computed = []
+
+    class Product(tl.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a * b
+
+        @staticmethod
+        def backward(ctx, g):
+            a, b = ctx.saved_tensors
+            return g * b, g * a
+
+    x, w, v = leaf(1.0, 2.0), leaf(3.0, 4.0), leaf(5.0, 6.0)
+    y = x * w
+    z = Product.apply(y, v)
+    written = z * 1
+    written[0] = v[1]
+    for t in (y, z, written):
+        t.grad_fn.register_hook(lambda gi, go: computed.append([g is not None for g in gi]))
+    (gx,) = grad(written.sum(), x)
+    assert gx.tolist() == [0, 24]
+    assert computed[-2:] == [[True, False], [True, False]]
+
+
 def test_an_intermediate_and_a_leaf_beyond_it_both_get_theirs():
     x = leaf(1.0, 2.0)
     t = x * 2
@@ -81,6 +107,15 @@ def test_tensor_hooks_run_once_and_what_they_return_is_captured_and_goes_on():
     assert calls == [1]
     assert gt.tolist() == [40, 80]
     assert gx.tolist() == [80, 160]
+
+
+def test_what_a_pre_hook_of_the_node_returns_is_not_the_gradient_of_the_tensor():
+    x = leaf(1.0)
+    t = x * 2
+    t.grad_fn.register_prehook(lambda gs: (gs[0] * 10,))
+    gt, gx = grad((t * 3).sum(), [t, x])
+    assert gt.tolist() == [3]
+    assert gx.tolist() == [60]
 
 
 def test_hooks_of_a_node_do_not_run_where_the_pass_ends_and_post_accumulate_hooks_never_do():
