@@ -60,6 +60,10 @@ def root(array: np.ndarray) -> np.ndarray:
         raise ValueError("a buffer that is read backwards cannot be shared; copy it first, with array.copy()")
     last = sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)) if array.size else 0
     if last % array.itemsize == 0:
+        owner = array if array.base is None else array.base
+        if isinstance(owner, np.ndarray) and owner.flags.forc and array.size:  # no chain of windows on windows
+            owner = owner if owner.flags.c_contiguous else owner.T
+            return np.ndarray(last // array.itemsize + 1, array.dtype, owner, address(array) - address(owner))
         flat = as_strided(array, shape=(last // array.itemsize + 1 if array.size else 0,), strides=(array.itemsize,))
         return np.asarray(flat)
     raise ValueError(

@@ -299,7 +299,8 @@ class BackwardRun:
                 if flow is not None and ((kind := grads.dtype) is _F32 or kind is _F64):
                     outs, k = flow(grads), 0
                 else:
-                    grads, outs, undo, k = *self._compute(node, grads), 0
+                    grads, outs, undo = self._compute(node, grads)
+                    k = 0
                 heappop(ready)
                 for edge in node.edges:
                     if edge is None or (needed is not None and edge[0] not in needed):
