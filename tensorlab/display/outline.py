@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from tensorlab.observe.schema import FLAGS, KINDS, Graph
 
 ROOT = -1
@@ -208,10 +210,11 @@ class Outline:
         items = self._items(parent)
         marks = [signatures.of(item) for item in items]
         sizes = [self.folds[~item].ops if item < 0 else 1 for item in items]
+        possible = _may_repeat(marks)
         kept: list[Item] = []
         at = 0
         while at < len(items):
-            period, times = _repeat_at(marks, sizes, at)
+            period, times = _repeat_at(marks, sizes, at) if possible[at] else (0, 0)
             if not times:
                 kept.append(items[at])
                 at += 1
@@ -254,6 +257,20 @@ class Outline:
         while fold != ROOT and not self.folds[fold].is_repeat:
             fold = self.folds[fold].parent
         return fold
+
+
+def _may_repeat(marks: Sequence[int]) -> Sequence[bool]:
+    """Where a repeat may start: a period is followed by itself ``FEWEST_TIMES - 1`` times. All places at once, since in
+    a large graph few are left."""
+    values = np.asarray(marks)
+    found = np.zeros(len(values), bool)
+    places = np.arange(len(values))
+    for period in range(1, min(LONGEST_PERIOD, len(values) // FEWEST_TIMES) + 1):
+        differs = np.append(np.flatnonzero(values[:-period] != values[period:]), len(values) - period)
+        starts = places[: len(values) - period]
+        ends = differs[np.searchsorted(differs, starts)]
+        found[: len(starts)] |= ends - starts >= period * (FEWEST_TIMES - 1)
+    return found.tolist()
 
 
 def _repeat_at(marks: Sequence[int], sizes: Sequence[int], start: int) -> tuple[int, int]:

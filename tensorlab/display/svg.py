@@ -33,15 +33,15 @@ def svg(graph: Graph, folded: frozenset[int] | None = None, limit: int = MOST_BO
     picture fits, and when that is not enough the part nearest to the result is drawn. What is missing is said under
     the picture.
     """
-    drawing = _drawing(graph, folded, limit)
+    whole = Outline(graph)
+    drawing = _drawing(graph, whole, folded, limit)
     while not drawing.fits() and limit > FEWEST_BOXES:
         limit //= 2
-        drawing = _drawing(graph, folded, limit)
+        drawing = _drawing(graph, whole, folded, limit)
     return drawing.text()
 
 
-def _drawing(graph: Graph, folded: frozenset[int] | None, limit: int) -> _Drawing:
-    outline = Outline(graph)
+def _drawing(graph: Graph, outline: Outline, folded: frozenset[int] | None, limit: int) -> _Drawing:
     closed = outline.default_folds(limit) if folded is None else folded
     left_out = 0
     if outline.drawn(closed) > limit:
