@@ -294,13 +294,12 @@ class BackwardRun:
                 _, node, cell = ready[0]
                 if self.count == end or (until is not None and until(self, node)):
                     return node
-                grads = cell[1]
+                grads, k = cell[1], 0
                 flow = node.flow if quick and node.hooks is None and grads is not None else None
                 if flow is not None and ((kind := grads.dtype) is _F32 or kind is _F64):
-                    outs, k = flow(grads), 0
+                    outs = flow(grads)
                 else:
                     grads, outs, undo = self._compute(node, grads)
-                    k = 0
                 heappop(ready)
                 for edge in node.edges:
                     if edge is None or (needed is not None and edge[0] not in needed):
