@@ -56,6 +56,8 @@ from tensorlab.functional import abs as abs
 from tensorlab.functional import absolute as absolute
 from tensorlab.functional import acos as acos
 from tensorlab.functional import add as add
+from tensorlab.functional import addcdiv as addcdiv
+from tensorlab.functional import addcmul as addcmul
 from tensorlab.functional import addmm as addmm
 from tensorlab.functional import all as all
 from tensorlab.functional import allclose as allclose
@@ -67,9 +69,11 @@ from tensorlab.functional import arcsin as arcsin
 from tensorlab.functional import arctan as arctan
 from tensorlab.functional import argmax as argmax
 from tensorlab.functional import argmin as argmin
+from tensorlab.functional import argsort as argsort
 from tensorlab.functional import as_strided as as_strided
 from tensorlab.functional import asin as asin
 from tensorlab.functional import atan as atan
+from tensorlab.functional import bincount as bincount
 from tensorlab.functional import bitwise_and as bitwise_and
 from tensorlab.functional import bitwise_not as bitwise_not
 from tensorlab.functional import bitwise_or as bitwise_or
@@ -92,10 +96,12 @@ from tensorlab.functional import cos as cos
 from tensorlab.functional import cosh as cosh
 from tensorlab.functional import cumprod as cumprod
 from tensorlab.functional import cumsum as cumsum
+from tensorlab.functional import diag as diag
 from tensorlab.functional import diagonal as diagonal
 from tensorlab.functional import div as div
 from tensorlab.functional import divide as divide
 from tensorlab.functional import dot as dot
+from tensorlab.functional import einsum as einsum
 from tensorlab.functional import eq as eq
 from tensorlab.functional import equal as equal
 from tensorlab.functional import erf as erf
@@ -114,12 +120,15 @@ from tensorlab.functional import greater as greater
 from tensorlab.functional import greater_equal as greater_equal
 from tensorlab.functional import gt as gt
 from tensorlab.functional import hstack as hstack
+from tensorlab.functional import index_add as index_add
 from tensorlab.functional import index_select as index_select
 from tensorlab.functional import is_tensor as is_tensor
+from tensorlab.functional import isclose as isclose
 from tensorlab.functional import isfinite as isfinite
 from tensorlab.functional import isinf as isinf
 from tensorlab.functional import isnan as isnan
 from tensorlab.functional import le as le
+from tensorlab.functional import lerp as lerp
 from tensorlab.functional import less as less
 from tensorlab.functional import less_equal as less_equal
 from tensorlab.functional import log as log
@@ -139,6 +148,8 @@ from tensorlab.functional import matmul as matmul
 from tensorlab.functional import max as max
 from tensorlab.functional import maximum as maximum
 from tensorlab.functional import mean as mean
+from tensorlab.functional import median as median
+from tensorlab.functional import meshgrid as meshgrid
 from tensorlab.functional import min as min
 from tensorlab.functional import minimum as minimum
 from tensorlab.functional import mm as mm
@@ -163,11 +174,14 @@ from tensorlab.functional import ravel as ravel
 from tensorlab.functional import reciprocal as reciprocal
 from tensorlab.functional import relu as relu
 from tensorlab.functional import remainder as remainder
+from tensorlab.functional import repeat_interleave as repeat_interleave
 from tensorlab.functional import reshape as reshape
 from tensorlab.functional import result_type as result_type
+from tensorlab.functional import roll as roll
 from tensorlab.functional import round as round
 from tensorlab.functional import rsqrt as rsqrt
 from tensorlab.functional import rsub as rsub
+from tensorlab.functional import scatter as scatter
 from tensorlab.functional import scatter_add as scatter_add
 from tensorlab.functional import select as select
 from tensorlab.functional import sgn as sgn
@@ -176,6 +190,7 @@ from tensorlab.functional import sign as sign
 from tensorlab.functional import sin as sin
 from tensorlab.functional import sinh as sinh
 from tensorlab.functional import softmax as softmax
+from tensorlab.functional import sort as sort
 from tensorlab.functional import split as split
 from tensorlab.functional import sqrt as sqrt
 from tensorlab.functional import square as square
@@ -188,8 +203,12 @@ from tensorlab.functional import sum as sum
 from tensorlab.functional import swapaxes as swapaxes
 from tensorlab.functional import swapdims as swapdims
 from tensorlab.functional import t as t
+from tensorlab.functional import take_along_dim as take_along_dim
 from tensorlab.functional import tan as tan
 from tensorlab.functional import tanh as tanh
+from tensorlab.functional import tile as tile
+from tensorlab.functional import topk as topk
+from tensorlab.functional import trace as trace
 from tensorlab.functional import transpose as transpose
 from tensorlab.functional import tril as tril
 from tensorlab.functional import triu as triu
@@ -198,6 +217,7 @@ from tensorlab.functional import trunc as trunc
 from tensorlab.functional import unbind as unbind
 from tensorlab.functional import unflatten as unflatten
 from tensorlab.functional import unfold as unfold
+from tensorlab.functional import unique as unique
 from tensorlab.functional import unsqueeze as unsqueeze
 from tensorlab.functional import var as var
 from tensorlab.functional import vstack as vstack
@@ -234,7 +254,7 @@ float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16
 
 #: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
-_LATER = ("data", "display", "nn", "observe", "optim", "show", "utils")
+_LATER = ("cuda", "data", "display", "nn", "observe", "optim", "show", "utils")
 
 
 def __getattr__(name: str) -> object:

@@ -12,6 +12,8 @@ from tensorlab import conversion, dispatch, random
 from tensorlab.creation import number, size_of
 from tensorlab.functional import plain
 from tensorlab.functional import pointwise as P
+from tensorlab.functional.arguments import ints, need_index
+from tensorlab.functional.indexing import scattered
 from tensorlab.functional.pointwise import fillable, scaled
 from tensorlab.functional.products import matmul
 from tensorlab.inplace import resized, write
@@ -29,7 +31,8 @@ SAME_NAME = """
     max min argmax argmin all any
     logsumexp norm matmul mm mv dot bmm outer addmm transpose swapaxes swapdims t movedim moveaxis broadcast_to squeeze unsqueeze
     flatten ravel unflatten select narrow as_strided diagonal unfold split chunk unbind tril triu clone gather scatter_add
-    index_select masked_select nonzero softmax log_softmax equal allclose
+    index_select masked_select nonzero softmax log_softmax equal allclose isclose lerp addcmul addcdiv sort argsort topk median unique
+    bincount roll diag trace take_along_dim repeat_interleave scatter index_add
 """.split()
 
 #: In-place forms: the row that computes, for methods named after it with a trailing underscore.
@@ -110,6 +113,38 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     return write(ROWS["masked_fill"], *fillable("masked_fill_", self, mask, value))
 
 
+def scatter_(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
+    """Write ``src``, a tensor or a number, at ``index`` along ``dim``, in place. Returns the tensor."""
+    written = scattered("scatter_", self, index, src, value)
+    return write(ROWS["scatter"], self, index, written, dim=wrap_dim(dim, self._a.ndim, "scatter_"))
+
+
+def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """Add ``alpha * source`` at the indices of one dimension, in place. Returns the tensor."""
+    need_index("index_add_", index)
+    return write(ROWS["index_add"], self, index, source, dim=wrap_dim(dim, self._a.ndim, "index_add_"), alpha=alpha)
+
+
+def lerp_(self: Any, end: Any, weight: Any) -> Any:
+    """``self += weight * (end - self)``. Returns the tensor."""
+    return write(ROWS["lerp"], self, end, weight)
+
+
+def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """``self += value * tensor1 * tensor2``. Returns the tensor."""
+    return write(ROWS["addcmul"], self, tensor1, tensor2, value=value)
+
+
+def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """``self += value * tensor1 / tensor2``. Returns the tensor."""
+    return write(ROWS["addcdiv"], self, tensor1, tensor2, value=value)
+
+
+def tile(self: Any, *dims: Any) -> Any:
+    """The tensor laid out several times along its last dimensions; a copy."""
+    return plain["tile"](self, ints(dims))
+
+
 def resize_(self: Any, *sizes: Any) -> Any:
     """Give the tensor another shape, in place; what fits of its storage is kept and read row by row. Returns the tensor.
 
@@ -182,21 +217,9 @@ def install() -> None:
     for name in IN_PLACE:
         setattr(Tensor, f"{name}_", _in_place(name))
     for function in (
-        add_,
-        sub_,
-        div_,
-        copy_,
-        fill_,
-        zero_,
-        clamp_,
-        masked_fill_,
-        scatter_add_,
-        resize_,
-        where,
-        random.normal_,
-        random.uniform_,
-        random.bernoulli_,
-    ):
+        add_, sub_, div_, copy_, fill_, zero_, clamp_, masked_fill_, scatter_, scatter_add_, index_add_, lerp_, addcmul_, addcdiv_, resize_,
+        tile, where, random.normal_, random.uniform_, random.bernoulli_,
+    ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
     Tensor.clip_ = clamp_  # type: ignore[attr-defined]
     Tensor.bernoulli = random.bernoulli  # type: ignore[attr-defined]

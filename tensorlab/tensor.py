@@ -521,16 +521,7 @@ class Tensor:
 
     def repeat(self, *sizes: Any) -> Tensor:
         """The tensor laid out several times along each dimension; a copy."""
-        times = ints(sizes)
-        if len(times) < self._a.ndim:
-            raise RuntimeError(
-                f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
-                f"{list(times)} for shape {list(self._a.shape)}"
-            )
-        shape = (1,) * (len(times) - self._a.ndim) + self._a.shape
-        spread = [n for t, s in zip(times, shape, strict=True) for n in (t, s)]
-        stretched = F.reshape(self, [n for s in shape for n in (1, s)])
-        return F.reshape(F.clone(F.expand(stretched, spread)), [t * s for t, s in zip(times, shape, strict=True)])
+        return F.repeat(self, ints(sizes))
 
     def flip(self, *dims: Any) -> Tensor:
         """Dimensions reversed; a copy."""

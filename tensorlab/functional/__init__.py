@@ -7,10 +7,23 @@ builds straight from their rows are public as they are: they explain themselves,
 
 from typing import TYPE_CHECKING, Any
 
-from tensorlab.functional import indexing, joining, pointwise, products, questions, reductions, shapes
+from tensorlab.functional import (
+    activations,
+    contraction,
+    indexing,
+    joining,
+    pointwise,
+    products,
+    questions,
+    reductions,
+    shapes,
+    sorting,
+)
 from tensorlab.functional.checked import checked
 
 if TYPE_CHECKING:
+    from tensorlab.functional.activations import *  # noqa: F403
+    from tensorlab.functional.contraction import *  # noqa: F403
     from tensorlab.functional.indexing import *  # noqa: F403
     from tensorlab.functional.joining import *  # noqa: F403
     from tensorlab.functional.pointwise import *  # noqa: F403
@@ -18,8 +31,9 @@ if TYPE_CHECKING:
     from tensorlab.functional.questions import *  # noqa: F403
     from tensorlab.functional.reductions import *  # noqa: F403
     from tensorlab.functional.shapes import *  # noqa: F403
+    from tensorlab.functional.sorting import *  # noqa: F403
 
-MODULES = (pointwise, reductions, products, shapes, joining, indexing, questions)
+MODULES = (pointwise, activations, reductions, sorting, products, contraction, shapes, joining, indexing, questions)
 
 #: The plain functions by name, for everything that becomes a method.
 plain: dict[str, Any] = {}

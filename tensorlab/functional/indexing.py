@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, dispatch
+from tensorlab.creation import number
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_index, need_tensor
-from tensorlab.functional.shapes import broadcast_tensors
-from tensorlab.layout import wrap_dim
+from tensorlab.functional.pointwise import where
+from tensorlab.functional.shapes import broadcast_tensors, expand, reshape
+from tensorlab.layout import broadcast_shapes, wrap_dim
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -59,3 +61,76 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
         if as_tuple:
             return tuple([dispatch.wrap(i) for i in found])
         return dispatch.wrap(xp.stack(found).T if a.ndim else xp.zeros((found[0].size, 0), np.int64))
+
+
+def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
+    """``input`` with ``src``, a tensor or a number, written at ``index`` along ``dim``. What stays of repeated indices is undefined."""
+    return call(
+        ROWS["scatter"],
+        (input, index, scattered("scatter", input, index, src, value)),
+        dim=wrap_dim(dim, input._a.ndim, "scatter"),
+    )
+
+
+def scattered(op: str, input: Tensor, index: Tensor, src: Any, value: Any = None) -> Tensor:
+    """What ``scatter`` writes, as a tensor: a number stands at every index."""
+    need_index(op, index)
+    src = value if src is None else src
+    if isinstance(src, dispatch.Tensor):
+        return src
+    if not isinstance(src, (bool, int, float, complex)):
+        raise TypeError(f"{op}(): argument 'src' (position 4) must be Tensor or a number, not {type(src).__name__}")
+    filling = dispatch.wrap(number(src, input.dtype))
+    return expand(
+        filling if index.device == input.device == filling.device else filling.to(input.device), index._a.shape
+    )
+
+
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """``input`` with ``alpha * source`` added at the indices of one dimension; every repeated index counts."""
+    need_index("index_add", index)
+    need_tensor("index_add", "source", 4, source)
+    return call(ROWS["index_add"], (input, index, source), dim=wrap_dim(dim, input._a.ndim, "index_add"), alpha=alpha)
+
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Elements at ``indices`` along ``dim``, other dimensions broadcast; into the flattened tensor without ``dim``."""
+    need_index("take_along_dim", indices, 2)
+    if dim is None:
+        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
+    if input._a.ndim != indices._a.ndim:
+        raise RuntimeError(
+            "take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input._a.ndim} dimensions for input, and {indices._a.ndim} dimensions for indices"
+        )
+    d = wrap_dim(dim, input._a.ndim, "take_along_dim")
+    rest = broadcast_shapes(_without(input._a.shape, d), _without(indices._a.shape, d), op="take_along_dim")
+    size = input._a.shape[d]
+    indices = where(indices < 0, indices + size, indices)
+    full = [(*rest[:d], x._a.shape[d], *rest[d:]) for x in (input, indices)]
+    return gather(expand(input, full[0]), d, expand(indices, full[1]))
+
+
+def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    return shape[:dim] + shape[dim + 1 :]
+
+
+def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
+    """Every element, or every index of ``dim``, repeated in place: ``repeats`` times, or as often as its entry says.
+
+    >>> import tensorlab as tl
+    >>> tl.repeat_interleave(tl.tensor([1, 2]), 2)
+    tensor([1, 1, 2, 2])
+    """
+    if dim is None:
+        input, dim = reshape(input, (-1,)), 0
+    d = wrap_dim(dim, input._a.ndim, "repeat_interleave")
+    size = input._a.shape[d] if input._a.ndim else 1
+    counts = backend.to_host(repeats._a) if isinstance(repeats, dispatch.Tensor) else np.asarray(repeats)
+    if counts.dtype.kind not in "iu" or counts.ndim > 1 or counts.size not in (1, size):
+        raise RuntimeError(f"repeats must be integers, one or as many as the size of dimension {d}, which is {size}")
+    if counts.size and int(counts.min()) < 0:
+        raise RuntimeError("repeats has to be non-negative")
+    at = np.repeat(np.arange(size), np.broadcast_to(counts.reshape(-1), (size,)))
+    index = dispatch.wrap(at).to(input.device)
+    return index_select(input if input._a.ndim else reshape(input, (1,)), d, index)

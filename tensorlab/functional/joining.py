@@ -1,4 +1,4 @@
-"""Several tensors put together."""
+"""Several tensors put together, or made to fit each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import list_of_tensors
-from tensorlab.functional.shapes import reshape
+from tensorlab.functional.shapes import expand, reshape
 from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
 
@@ -50,3 +50,21 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors on top of each other, vectors as rows."""
     return cat([x if x._a.ndim > 1 else reshape(x, (1, -1)) for x in list_of_tensors("vstack", tensors)], 0)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid: one tensor for each vector, all of one shape. ``indexing="xy"`` exchanges the first two dimensions."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+    parts = list_of_tensors("meshgrid", list(given))
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for x in parts:
+        if x._a.ndim > 1:
+            raise RuntimeError(
+                f"meshgrid: Expected 0D or 1D tensor in the tensor list but got a tensor with {x._a.ndim} dimensions"
+            )
+    swap = indexing == "xy" and len(parts) > 1
+    parts = [parts[1], parts[0], *parts[2:]] if swap else parts
+    shape = [x._a.size for x in parts]
+    found = [expand(reshape(x, [-1 if d == i else 1 for d in range(len(parts))]), shape) for i, x in enumerate(parts)]
+    return tuple([found[1], found[0], *found[2:]] if swap else found)

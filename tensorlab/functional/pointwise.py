@@ -237,3 +237,26 @@ def fillable(op: str, input: Tensor, mask: Tensor, value: Any) -> tuple[Tensor, 
             )
         return input, mask, value
     return input, mask, dispatch.wrap(number(value, input.dtype))
+
+
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """``input + weight * (end - input)``; ``weight`` is a number or a tensor. All tensors have one type."""
+    need_tensor("lerp", "input", 1, input)
+    need_tensor("lerp", "end", 2, end)
+    return call(ROWS["lerp"], (input, end, weight))
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """``input + value * tensor1 * tensor2``."""
+    need_tensor("addcmul", "input", 1, input)
+    need_tensor("addcmul", "tensor1", 2, tensor1)
+    need_tensor("addcmul", "tensor2", 3, tensor2)
+    return call(ROWS["addcmul"], (input, tensor1, tensor2), value=value)
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """``input + value * tensor1 / tensor2``. Raises ``RuntimeError`` for integers."""
+    need_tensor("addcdiv", "input", 1, input)
+    need_tensor("addcdiv", "tensor1", 2, tensor1)
+    need_tensor("addcdiv", "tensor2", 3, tensor2)
+    return call(ROWS["addcdiv"], (input, tensor1, tensor2), value=value)

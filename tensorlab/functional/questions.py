@@ -53,6 +53,19 @@ def _ask(name: str, question: str, input: Tensor, other: Tensor, *rest: Any) -> 
         return bool(getattr(where.xp, question)(a, b, *rest))
 
 
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
+    """Whether ``|input - other| <= atol + rtol * |other|``, element by element. Raises ``RuntimeError`` for different types."""
+    need_tensor("isclose", "other", 2, other)
+    if input._a.dtype != other._a.dtype:
+        raise RuntimeError(f"isclose(): {input.dtype.name} did not match {other.dtype.name}; convert one with .to()")
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        if bound < 0:
+            raise RuntimeError(f"isclose(): {name} must be greater than or equal to zero, but got {bound}")
+    a, where = input._a, backend.of(input._a)
+    with where.on(a):
+        return dispatch.wrap(where.xp.asarray(where.xp.isclose(a, other._a, rtol=rtol, atol=atol, equal_nan=equal_nan)))
+
+
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """The type that an operation on both would give."""
     if not isinstance(tensor1, dispatch.Tensor) and not isinstance(tensor2, dispatch.Tensor):

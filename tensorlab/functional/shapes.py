@@ -325,3 +325,55 @@ def view_dtype(input: Tensor, dtype: dtypes.dtype) -> Tensor:
             f"{dtype.itemsize}; only equal widths can be seen as each other"
         )
     return alias(input, layout_of(input), dtype.np)
+
+
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """Elements moved by ``shifts`` along ``dims``, those beyond the end at the start again.
+
+    Without ``dims`` they move through the flattened tensor.
+    """
+    if dims is None or dims == ():
+        return reshape(roll(reshape(input, (-1,)), shifts, 0), input._a.shape)
+    moves = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
+    where = dims if isinstance(dims, (tuple, list)) else (dims,)
+    if len(moves) != len(where):
+        raise RuntimeError(f"roll(): shifts and dimensions must align. shifts: {len(moves)}, dims:{len(where)}")
+    return call(ROWS["roll"], (input,), shifts=moves, dims=tuple([wrap_dim(d, input._a.ndim, "roll") for d in where]))
+
+
+def repeat(input: Tensor, sizes: Sequence[int]) -> Tensor:
+    """The tensor laid out several times along each dimension; a copy."""
+    times = tuple(sizes)
+    if len(times) < input._a.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
+            f"{list(times)} for shape {list(input._a.shape)}"
+        )
+    shape = (1,) * (len(times) - input._a.ndim) + input._a.shape
+    stretched = reshape(input, [n for size in shape for n in (1, size)])
+    spread = expand(stretched, [n for time, size in zip(times, shape, strict=True) for n in (time, size)])
+    return reshape(clone(spread), [time * size for time, size in zip(times, shape, strict=True)])
+
+
+def tile(input: Tensor, dims: Any) -> Tensor:
+    """The tensor laid out several times along its last dimensions; a copy."""
+    times = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    return repeat(input, (1,) * (input._a.ndim - len(times)) + times)
+
+
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """A matrix with a vector on its diagonal, or the diagonal of a matrix; a copy."""
+    if input._a.ndim == 1:
+        n = input._a.shape[0] + builtins.abs(diagonal)
+        return call(ROWS["diagonal_backward"], (input,), shape=(n, n), offset=diagonal, dim1=0, dim2=1)
+    if input._a.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input._a.ndim}D")
+    return clone(view(ROWS["diagonal"], input, offset=diagonal, dim1=0, dim2=1))
+
+
+def trace(input: Tensor) -> Tensor:
+    """The sum of a matrix's diagonal."""
+    if input._a.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._a.ndim}")
+    on_it = view(ROWS["diagonal"], input, offset=0, dim1=0, dim2=1)
+    return call(ROWS["sum"], (on_it,), dim=(0,), keepdim=False, dtype=None)

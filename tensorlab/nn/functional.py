@@ -9,10 +9,14 @@ import numpy as np
 
 from tensorlab import backend, dispatch, functional, layout, random
 from tensorlab.dispatch import call
+from tensorlab.functional import gelu as gelu
 from tensorlab.functional import relu as _relu
+from tensorlab.functional import selu as selu
 from tensorlab.functional import sigmoid as sigmoid
+from tensorlab.functional import softplus as softplus
 from tensorlab.functional import tanh as tanh
 from tensorlab.functional.arguments import need_tensor
+from tensorlab.inplace import write
 from tensorlab.nn.reduction import REDUCTIONS, named_reduction
 from tensorlab.ops import ROWS
 
@@ -66,18 +70,23 @@ def relu_(input: Tensor) -> Tensor:
     return input.relu_()
 
 
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """``input`` times the normal distribution function of it; ``approximate="tanh"`` takes the usual formula with tanh.
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input * sigmoid(input)``, also called swish."""
+    return write(ROWS["silu"], input) if inplace else functional.silu(input)
 
-    Source: Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016.
-    """
-    need_tensor("gelu", "input", 1, input)
-    if approximate == "none":
-        return input * ((input * 0.7071067811865476).erf() + 1) * 0.5
-    if approximate == "tanh":
-        inner = (input + input * input * input * 0.044715) * 0.7978845608028654
-        return input * (inner.tanh() + 1) * 0.5
-    raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """``input`` where it is positive, else ``negative_slope * input``."""
+    if inplace:
+        return write(ROWS["leaky_relu"], input, negative_slope=float(negative_slope))
+    return functional.leaky_relu(input, negative_slope)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
+    if inplace:
+        return write(ROWS["elu"], input, alpha=float(alpha), scale=1.0, input_scale=1.0)
+    return functional.elu(input, alpha)
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:

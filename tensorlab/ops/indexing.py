@@ -154,7 +154,7 @@ def _checked(at: Any, size: int, op: str, dim: int) -> None:
     if at.size:
         low, high = int(at.min()), int(at.max())
         if low < 0 or high >= size:
-            kind = IndexError if op == "index_select" else RuntimeError
+            kind = IndexError if op.startswith("index") else RuntimeError
             raise kind(
                 f"{op}(): index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}"
             )
@@ -213,6 +213,81 @@ scatter_add = row(
 )
 
 
+def _scatter(xp: Any, a: Any, at: Any, src: Any, dim: int) -> Any:
+    check_scatter(a, at, src, dim, "scatter")
+    out = a.copy()
+    if at.size == 0:
+        return out
+    if a.ndim == 0:
+        return src.reshape(-1)[: at.size][-1:].reshape(()).copy()
+    _checked(at, a.shape[dim], "scatter", dim)
+    out[_along(xp, at, dim)] = src[tuple(slice(0, n) for n in at.shape)]
+    return out
+
+
+scatter = row(
+    "scatter",
+    "self index src",
+    forward=_scatter,
+    infer=lambda shapes, dim: tuple(shapes[0]),
+    grad={
+        "self": lambda g, index, dim: g._op("scatter", index, g._zeros(tuple(index.shape)), dim=dim),
+        "src": lambda g, index, src_shape, dim: _fit(g.gather(dim, index), src_shape),
+    },
+    formula="result = self with src written at index  (along dim)",
+    derivatives={"self": "grad, 0 at index", "src": "grad at index"},
+    onnx="ScatterElements",
+    cost=no_cost,
+    samples=lambda t: [
+        ((t(3, 4), 1, t.index(1, 3, 1), t(3, 1)), {}),
+        ((t(3, 4), 0, t.index(3, 1, 4), t(2, 4)), {}),
+        ((t(5), 0, t.index(5, 1), t(3)), {}),
+    ],
+)
+
+
+def _index_add(xp: Any, a: Any, at: Any, src: Any, dim: int, alpha: float) -> Any:
+    if a.dtype != src.dtype:
+        raise RuntimeError(
+            f"index_add(): self ({a.dtype.name}) and source ({src.dtype.name}) must have the same scalar type"
+        )
+    if at.ndim > 1:
+        raise IndexError(f"index_add(): Index is supposed to be a vector, but it has shape {list(at.shape)}")
+    flat = a.ndim == 0
+    out, at = a.reshape(1).copy() if flat else a.copy(), at.reshape(-1)
+    src = src.reshape(1) if src.ndim == 0 else src
+    wanted = (*out.shape[:dim], at.size, *out.shape[dim + 1 :])
+    if src.shape != wanted:
+        raise RuntimeError(
+            "index_add(): source shape must match self shape, excluding the specified dimension: "
+            f"wanted {list(wanted)}, got {list(src.shape)}"
+        )
+    _checked(at, out.shape[dim], "index_add", dim)
+    _add_at(xp, out, (slice(None),) * dim + (at,), src if alpha == 1 else src * np.asarray(alpha).astype(src.dtype)[()])
+    return out.reshape(()) if flat else out
+
+
+index_add = row(
+    "index_add",
+    "self index source",
+    forward=_index_add,
+    infer=lambda shapes, dim, alpha: tuple(shapes[0]),
+    grad={
+        "self": lambda g: g,
+        "source": lambda g, index, source_shape, dim, alpha: (g.index_select(dim, index) * alpha).reshape(source_shape),
+    },
+    formula="result = self with α · source added at the indices of one dimension",
+    derivatives={"self": "grad", "source": "α · grad at the indices"},
+    onnx=NO_ONNX("ScatterND with addition"),
+    cost=lambda shapes, result, **attrs: 2 * elements(shapes[2]),
+    samples=lambda t: [
+        ((t(3, 4), 0, t.index(3, 5), t(5, 4)), {}),
+        ((t(3, 4), 1, t.index(4, 2), t(3, 2)), {"alpha": 0.5}),
+        ((t(4), 0, t.index(4, 3), t(3)), {}),
+    ],
+)
+
+
 def _fit(g: Any, shape: Shape) -> Any:
     """A gradient for the part of ``src`` that was used, with zeros for the rest."""
     if tuple(g.shape) == tuple(shape):
@@ -265,6 +340,19 @@ flip = row(
     onnx=NO_ONNX("Slice with step -1"),
     cost=no_cost,
     samples=lambda t: [((t(2, 3), (0,)), {}), ((t(2, 3), (0, 1)), {})],
+)
+
+roll = row(
+    "roll",
+    "self",
+    forward=lambda xp, a, shifts, dims: xp.roll(a, shifts, dims),
+    infer=lambda shapes, shifts, dims: tuple(shapes[0]),
+    grad={"self": lambda g, shifts, dims: g.roll(tuple(-n for n in shifts), dims)},
+    formula="result = self moved along dimensions, round the end",
+    derivatives={"self": "grad moved back"},
+    onnx=NO_ONNX("Slice, Concat"),
+    cost=no_cost,
+    samples=lambda t: [((t(2, 3), 1, 1), {}), ((t(2, 3), (1, -2), (0, 1)), {}), ((t(0, 3), 1, 1), {})],
 )
 
 

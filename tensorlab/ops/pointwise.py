@@ -475,7 +475,7 @@ def _sigmoid(xp: Any, a: Any) -> Any:
     return r
 
 
-def _erf(xp: Any, a: Any) -> Any:
+def error_function(xp: Any, a: Any) -> Any:
     if xp.__name__ == "cupy":
         from cupyx.scipy import special
     else:
@@ -542,7 +542,7 @@ relu = unary(
 )
 erf = unary(
     "erf",
-    _erf,
+    error_function,
     lambda g, self: g * ((self * self).neg().exp() * (2 / math.sqrt(math.pi))),
     formula="result = erf(self)",
     derivative="grad · 2/√π · exp(−self²)",

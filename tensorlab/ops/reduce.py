@@ -283,7 +283,7 @@ def _nan_first(xp: Any, a: Any, name: str, axis: int) -> Any:
     return getattr(xp, name)(a, axis=axis)
 
 
-def _evenly(g: Any, self: Any, result: Any, dim: Dims, keepdim: bool) -> Any:
+def evenly(g: Any, self: Any, result: Any, dim: Dims, keepdim: bool) -> Any:
     """Share a gradient among all elements that equal the extreme."""
     if not keepdim:
         shape = reduced(self.shape, dim, True)
@@ -302,7 +302,7 @@ def _extreme(name: str, ufunc: str, onnx: str) -> Any:
         "self",
         forward=forward,
         infer=infer,
-        grad={"self": _evenly},
+        grad={"self": evenly},
         formula=f"result = {name[1:]} of self",
         derivatives={"self": "grad, shared evenly among the elements that equal the result"},
         onnx=onnx,
@@ -319,7 +319,7 @@ max_all = row(
     "self",
     forward=lambda xp, a: a.max(),
     infer=lambda shapes: (),
-    grad={"self": lambda g, self, result: _evenly(g, self, result, tuple(range(len(self.shape))), False)},
+    grad={"self": lambda g, self, result: evenly(g, self, result, tuple(range(len(self.shape))), False)},
     formula="result = largest element",
     derivatives={"self": "grad, shared evenly among the largest"},
     onnx="ReduceMax",
@@ -333,7 +333,7 @@ min_all = row(
     "self",
     forward=lambda xp, a: a.min(),
     infer=lambda shapes: (),
-    grad={"self": lambda g, self, result: _evenly(g, self, result, tuple(range(len(self.shape))), False)},
+    grad={"self": lambda g, self, result: evenly(g, self, result, tuple(range(len(self.shape))), False)},
     formula="result = smallest element",
     derivatives={"self": "grad, shared evenly among the smallest"},
     onnx="ReduceMin",

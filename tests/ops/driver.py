@@ -72,6 +72,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "nll_loss_backward": _nll("nll_loss_backward"),
     "clone": lambda x: x.clone(),
     "linear": _op("linear"),
+    "median_dim": lambda x, *args, **kwargs: x.median(*args, **kwargs),
 }
 
 

@@ -47,7 +47,59 @@ def mse(a: np.ndarray, b: np.ndarray, reduction: str = "mean") -> Any:
     return off if reduction == "none" else off.mean() if reduction == "mean" else off.sum()
 
 
+def gelu(x: float) -> float:
+    return x * (1 + math.erf(x / math.sqrt(2))) / 2
+
+
+def gelu_by_tanh(x: float) -> float:
+    return x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
+
+
+def sort(a: np.ndarray, dim: int = -1, descending: bool = False) -> Any:
+    if a.ndim == 0:
+        return a, np.array(0)
+    at = np.argsort(-a if descending else a, axis=dim, kind="stable")
+    return np.take_along_axis(a, at, dim), at
+
+
+def topk(a: np.ndarray, k: int, dim: int = -1, largest: bool = True) -> Any:
+    if a.ndim == 0:
+        return a, np.array(0)
+    values, at = sort(a, dim, largest)
+    return tuple(np.take(each, range(k), dim) for each in (values, at))
+
+
+def scatter(a: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray) -> np.ndarray:
+    out = a.copy()
+    for at in np.ndindex(index.shape):
+        out[(*at[:dim], index[at], *at[dim + 1 :])] = src[at]
+    return out
+
+
+def index_add(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray, alpha: float = 1) -> np.ndarray:
+    out = np.moveaxis(a.copy(), dim, 0)
+    for i, part in zip(index, np.moveaxis(source, dim, 0), strict=True):
+        out[i] += alpha * part
+    return np.moveaxis(out, 0, dim)
+
+
 REFERENCES: dict[str, Callable[..., Any]] = {
+    "silu": each(lambda x: x / (1 + math.exp(-x))),
+    "gelu": lambda a, approximate="none": each(gelu if approximate == "none" else gelu_by_tanh)(a),
+    "softplus": lambda a, beta=1.0, threshold=20.0: each(
+        lambda x: x if x * beta > threshold else math.log(1 + math.exp(x * beta)) / beta
+    )(a),
+    "leaky_relu": lambda a, slope=0.01: np.maximum(a, 0) + slope * np.minimum(a, 0),
+    "elu": lambda a, alpha=1.0: np.where(a > 0, a, alpha * np.expm1(np.minimum(a, 0))),
+    "lerp": lambda a, b, w: (1 - w) * a + w * b,
+    "addcmul": lambda a, b, c, value=1: a + value * b * c,
+    "addcdiv": lambda a, b, c, value=1: a + value * b / c,
+    "sort": sort,
+    "topk": topk,
+    "median": lambda a: np.sort(a, axis=None)[(a.size - 1) // 2],
+    "roll": lambda a, shifts, dims: np.roll(a, shifts, dims),
+    "scatter": scatter,
+    "index_add": index_add,
     "add": each(lambda x, y: x + y),
     "sub": each(lambda x, y: x - y),
     "mul": each(lambda x, y: x * y),

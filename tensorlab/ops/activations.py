@@ -1,0 +1,248 @@
+"""Elementwise functions that neural networks put between their layers, and blends of several tensors.
+
+float16 and bfloat16 are computed in float32 and rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tensorlab.ops.elementwise import broadcast, same_shape
+from tensorlab.ops.pointwise import error_function
+from tensorlab.ops.table import FLOAT, NO_ONNX, PROMOTE, SAME, per_element, row
+
+_SQRT_HALF, _DENSITY = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
+_TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
+
+
+def rounded_once(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """A forward that computes float16 and bfloat16 in float32."""
+
+    def kernel(xp: Any, *arrays: Any, **attrs: Any) -> Any:
+        kind = arrays[0].dtype
+        if kind.itemsize != 2 or kind.kind not in "fV":
+            return forward(xp, *arrays, **attrs)
+        return forward(xp, *[a.astype(np.float32) for a in arrays], **attrs).astype(kind)
+
+    return kernel
+
+
+def _activation(name: str, forward: Any, grad: Any, samples: Any, **columns: Any) -> Any:
+    return row(
+        name,
+        "self",
+        forward=rounded_once(forward),
+        infer=same_shape,
+        grad={"self": grad},
+        samples=lambda t: [((t(2, 3), *args), kwargs) for args, kwargs in samples] + [((t(),), {}), ((t(0, 3),), {})],
+        **{"result": FLOAT, "promotes": True, "holomorphic": False, **columns},
+    )
+
+
+def _logistic(xp: Any, a: Any) -> Any:
+    half = a.dtype.type(0.5)
+    return (xp.tanh(a * half) + 1) * half
+
+
+silu = _activation(
+    "silu",
+    lambda xp, a: a * _logistic(xp, a),
+    lambda g, self: g * (self.sigmoid() * (self * (1 - self.sigmoid()) + 1)),
+    [((), {})],
+    formula="result = self ÷ (1 + exp(−self))",
+    derivatives={"self": "grad · σ(self) · (1 + self · (1 − σ(self)))"},
+    onnx=NO_ONNX("Sigmoid then Mul"),
+    cost=per_element(13),
+)
+
+
+def _gelu(xp: Any, a: Any, approximate: str) -> Any:
+    half = a.dtype.type(0.5)
+    if approximate == "tanh":
+        return a * half * (xp.tanh((a + a * a * a * _CUBIC) * _TANH_SCALE) + 1)
+    return a * half * (error_function(xp, a * a.dtype.type(_SQRT_HALF)) + 1)
+
+
+def _gelu_grad(g: Any, self: Any, approximate: str) -> Any:
+    if approximate == "tanh":
+        bent = ((self + self * self * self * _CUBIC) * _TANH_SCALE).tanh()
+        slope = (self * self * (3 * _CUBIC) + 1) * _TANH_SCALE
+        return g * ((bent + 1) * 0.5 + self * 0.5 * (1 - bent * bent) * slope)
+    return g * (((self * _SQRT_HALF).erf() + 1) * 0.5 + self * (self * self * -0.5).exp() * _DENSITY)
+
+
+gelu = _activation(
+    "gelu",
+    _gelu,
+    _gelu_grad,
+    [((), {}), ((), {"approximate": "tanh"})],
+    formula="result = self · Φ(self), Φ the normal distribution function",
+    derivatives={"self": "grad · (Φ(self) + self · φ(self))"},
+    onnx="Gelu",
+    cost=per_element(25),
+)
+
+
+def _softplus(xp: Any, a: Any, beta: float, threshold: float) -> Any:
+    steep = a * beta
+    return xp.where(
+        steep > threshold, a, xp.log1p(xp.exp(xp.minimum(steep, a.dtype.type(threshold)))) / a.dtype.type(beta)
+    )
+
+
+softplus = _activation(
+    "softplus",
+    _softplus,
+    lambda g, self, beta, threshold: g.where(self * beta > threshold, g * (self * beta).sigmoid()),
+    [((), {}), ((), {"beta": 3.0, "threshold": 2.5})],
+    formula="result = ln(1 + exp(β · self)) ÷ β",
+    derivatives={"self": "grad · σ(β · self)"},
+    onnx="Softplus",
+    cost=per_element(20),
+)
+leaky_relu = _activation(
+    "leaky_relu",
+    lambda xp, a, negative_slope: xp.where(a > 0, a, a * a.dtype.type(negative_slope)),
+    lambda g, self, negative_slope: g.where(self > 0, g * negative_slope),
+    [((), {}), ((0.3,), {})],
+    formula="result = self where positive, else slope · self",
+    derivatives={"self": "grad where self > 0, else slope · grad"},
+    onnx="LeakyRelu",
+    cost=per_element(2),
+)
+
+
+def _elu(xp: Any, a: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    kind = a.dtype.type
+    below = xp.expm1(xp.minimum(a, kind(0)) * kind(input_scale)) * kind(alpha * scale)
+    return xp.where(a > 0, a * kind(scale), below)
+
+
+elu = _activation(
+    "elu",
+    _elu,
+    lambda g, self, alpha, scale, input_scale: (g * scale).where(
+        self > 0, g * (alpha * scale * input_scale) * (self.clamp(max=0) * input_scale).exp()
+    ),
+    [((), {}), ((0.7,), {})],
+    formula="result = self where positive, else α · (exp(self) − 1)",
+    derivatives={"self": "grad where self > 0, else grad · α · exp(self)"},
+    onnx="Elu",
+    cost=per_element(12),
+)
+
+# ------------------------------------------------------------------------------------------------- blends of several
+
+
+def _same_types(op: str) -> Callable[[Any], None]:
+    def refuse(types: Any) -> None:
+        if any(t != types[0] for t in types):
+            raise RuntimeError(
+                f"{op}(): expected dtype {types[0].name} for all arguments, but got {[t.name for t in types]}"
+            )
+
+    return refuse
+
+
+def _lerp(xp: Any, a: Any, b: Any, w: Any) -> Any:
+    """From the nearer end, so that both ends are reached exactly."""
+    return xp.where(abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)).astype(a.dtype)
+
+
+lerp = row(
+    "lerp",
+    "self end weight",
+    forward=rounded_once(_lerp),
+    infer=broadcast,
+    grad={
+        "self": lambda g, weight: g * (1 - weight),
+        "end": lambda g, weight: g * weight,
+        "weight": lambda g, self, end: g * (end - self),
+    },
+    formula="result = self + weight · (end − self)",
+    derivatives={"self": "grad · (1 − weight)", "end": "grad · weight", "weight": "grad · (end − self)"},
+    autocast=PROMOTE,
+    onnx=NO_ONNX("Sub, Mul, Add"),
+    cost=per_element(3),
+    samples=lambda t: [
+        ((t(2, 3), t(2, 3), 0.3), {}),
+        ((t(2, 3), t(3), t(2, 1)), {}),
+        ((t(), t(), 0.8), {}),
+        ((t(0, 3), t(3), 0.5), {}),
+    ],
+    result=SAME,
+    promotes=True,
+    refuses=_same_types("lerp"),
+)
+
+
+def _scalar(a: Any, value: float) -> Any:
+    """A number of the type of ``a``. Raises ``RuntimeError`` where integers would lose its fraction."""
+    if a.dtype.kind in "biu" and isinstance(value, float):
+        raise RuntimeError(
+            f"For integral input tensors, argument value must not be a floating point number, got {value}"
+        )
+    return a.dtype.type(value)
+
+
+addcmul = row(
+    "addcmul",
+    "self tensor1 tensor2",
+    forward=rounded_once(lambda xp, a, b, c, value: a + _scalar(a, value) * b * c),
+    infer=broadcast,
+    grad={
+        "self": lambda g: g,
+        "tensor1": lambda g, tensor2, value: g * (tensor2 * value),
+        "tensor2": lambda g, tensor1, value: g * (tensor1 * value),
+    },
+    formula="result = self + value · tensor1 · tensor2",
+    derivatives={"self": "grad", "tensor1": "grad · value · tensor2", "tensor2": "grad · value · tensor1"},
+    autocast=PROMOTE,
+    onnx=NO_ONNX("Mul, Add"),
+    cost=per_element(3),
+    samples=lambda t: [
+        ((t(2, 3), t(2, 3), t(2, 3)), {}),
+        ((t(3), t(2, 1), t(2, 3)), {"value": 0.5}),
+        ((t(), t(), t()), {"value": 2}),
+    ],
+    result=SAME,
+    promotes=True,
+)
+
+
+def _addcdiv(xp: Any, a: Any, b: Any, c: Any, value: float) -> Any:
+    if a.dtype.kind in "biu":
+        raise RuntimeError("addcdiv(): integer division is not supported; convert the tensors with .float()")
+    return a + a.dtype.type(value) * (b / c)
+
+
+addcdiv = row(
+    "addcdiv",
+    "self tensor1 tensor2",
+    forward=rounded_once(_addcdiv),
+    infer=broadcast,
+    grad={
+        "self": lambda g: g,
+        "tensor1": lambda g, tensor2, value: g * (value / tensor2),
+        "tensor2": lambda g, tensor1, tensor2, value: -g * ((tensor1 * value) / (tensor2 * tensor2)),
+    },
+    formula="result = self + value · tensor1 ÷ tensor2",
+    derivatives={
+        "self": "grad",
+        "tensor1": "grad · value ÷ tensor2",
+        "tensor2": "−grad · value · tensor1 ÷ tensor2²",
+    },
+    autocast=PROMOTE,
+    onnx=NO_ONNX("Div, Mul, Add"),
+    cost=per_element(4),
+    samples=lambda t: [
+        ((t(2, 3), t(2, 3), t(2, 3, low=0.5)), {}),
+        ((t(3), t(2, 1), t(2, 3, low=0.5)), {"value": 0.5}),
+    ],
+    result=SAME,
+    promotes=True,
+)

@@ -1,0 +1,141 @@
+"""Elements in order: sorted, the largest few, the one in the middle. NaN counts as the largest number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorlab.ops.reduce import evenly, reduced
+from tensorlab.ops.table import NO_ONNX, elements, row
+
+Shape = tuple[int, ...]
+
+
+def _order(xp: Any, a: Any, dim: int, descending: bool) -> Any:
+    """The indices that sort ``a`` along ``dim``; equal elements keep their order either way."""
+    if a.dtype.kind == "c":
+        raise RuntimeError("sort(): complex numbers have no order; sort their .abs()")
+    keys = a.astype(np.float32) if a.dtype.itemsize == 2 and a.dtype.kind in "fV" else a
+    if not descending:
+        return xp.argsort(keys, axis=dim, kind="stable")
+    backwards = xp.argsort(xp.flip(keys, dim), axis=dim, kind="stable")
+    return a.shape[dim] - 1 - xp.flip(backwards, dim)
+
+
+def _sort(xp: Any, a: Any, dim: int, descending: bool) -> Any:
+    if a.ndim == 0:
+        return a.copy(), xp.zeros((), np.int64)
+    at = _order(xp, a, dim, descending)
+    return xp.take_along_axis(a, at, axis=dim), at.astype(np.int64)
+
+
+def _selecting(grads: Any, needs: Any, indices: Any, self_shape: Shape, dim: int) -> Any:
+    """Gradients of values that were picked along ``dim``: back to where they came from."""
+    return [grads[0]._op("value_selecting_backward", indices, shape=self_shape, dim=dim, keepdim=True)]
+
+
+def _n_log_n(shapes: Sequence[Shape], result: Shape, **attrs: Any) -> int:
+    n = elements(shapes[0])
+    return n * max(1, n).bit_length()
+
+
+sort = row(
+    "sort",
+    "self",
+    forward=_sort,
+    infer=lambda shapes, dim, descending: [tuple(shapes[0])] * 2,
+    grad=_selecting,
+    formula="values, indices = self in order along dim",
+    derivatives={"self": "grad put back to where each value came from"},
+    onnx="TopK",
+    cost=_n_log_n,
+    samples=lambda t: [((t(2, 3),), {}), ((t(3, 2), 0, True), {}), ((t(),), {}), ((t(0, 3),), {})],
+    results="values indices",
+    holomorphic=False,
+)
+
+
+def _topk(xp: Any, a: Any, k: int, dim: int, largest: bool) -> Any:
+    if a.ndim == 0:
+        return a.copy(), xp.zeros((), np.int64)
+    at = _order(xp, a, dim, largest)[(slice(None),) * dim + (slice(0, k),)]
+    return xp.take_along_axis(a, at, axis=dim), at.astype(np.int64)
+
+
+topk = row(
+    "topk",
+    "self",
+    forward=_topk,
+    infer=lambda shapes, k, dim, largest: [(*shapes[0][:dim], k, *shapes[0][dim + 1 :]) if shapes[0] else ()] * 2,
+    grad=_selecting,
+    formula="values, indices = the k largest along dim",
+    derivatives={"self": "zeros with grad where the values came from"},
+    onnx="TopK",
+    cost=_n_log_n,
+    samples=lambda t: [
+        ((t(2, 4), 2), {}),
+        ((t(4, 2), 3), {"dim": 0, "largest": False}),
+        ((t(3), 0), {}),
+        ((t(), 1), {}),
+    ],
+    results="values indices",
+    holomorphic=False,
+)
+
+
+def _median_at(xp: Any, a: Any, dim: int) -> Any:
+    """The index of the lower of the two elements in the middle, or of a NaN."""
+    order = _order(xp, a, dim, False)
+    last = xp.expand_dims(xp.take(order, a.shape[dim] - 1, axis=dim), dim)
+    middle = xp.expand_dims(xp.take(order, (a.shape[dim] - 1) // 2, axis=dim), dim)
+    top = xp.take_along_axis(a, last, axis=dim)
+    return xp.where(top != top, last, middle)
+
+
+def _median(xp: Any, a: Any) -> Any:
+    flat = a.reshape(-1)
+    return xp.take_along_axis(flat, _median_at(xp, flat, 0), axis=0).reshape(())
+
+
+def _median_dim(xp: Any, a: Any, dim: int, keepdim: bool) -> Any:
+    if a.ndim == 0:
+        return a.copy(), xp.zeros((), np.int64)
+    at = _median_at(xp, a, dim)
+    values = xp.take_along_axis(a, at, axis=dim)
+    if not keepdim:
+        values, at = values.squeeze(dim), at.squeeze(dim)
+    return values, at.astype(np.int64)
+
+
+median = row(
+    "median",
+    "self",
+    forward=_median,
+    infer=lambda shapes: (),
+    grad={"self": lambda g, self, result: evenly(g, self, result, tuple(range(len(self.shape))), False)},
+    formula="result = the element in the middle (the lower of two)",
+    derivatives={"self": "grad, shared evenly among the elements that equal the result"},
+    onnx=NO_ONNX("TopK, Gather"),
+    cost=_n_log_n,
+    samples=lambda t: [((t(2, 3),), {}), ((t(4),), {}), ((t(),), {})],
+    holomorphic=False,
+)
+median_dim = row(
+    "median_dim",
+    "self",
+    forward=_median_dim,
+    infer=lambda shapes, dim, keepdim: [reduced(shapes[0], (dim,), keepdim)] * 2,
+    grad=lambda grads, needs, indices, self_shape, dim, keepdim: [
+        grads[0]._op("value_selecting_backward", indices, shape=self_shape, dim=dim, keepdim=keepdim)
+    ],
+    formula="values, indices = the element in the middle along dim",
+    derivatives={"self": "zeros with grad at the indices"},
+    onnx=NO_ONNX("TopK, Gather"),
+    cost=_n_log_n,
+    samples=lambda t: [((t(2, 3), 1), {}), ((t(4, 3), 0), {"keepdim": True})],
+    results="values indices",
+    node="MedianBackward1",
+    holomorphic=False,
+)
