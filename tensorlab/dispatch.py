@@ -384,9 +384,11 @@ def join(x: Any, beside: Any) -> Any:
 
 
 def move(x: Any, where: device) -> Any:
-    """A tensor on another device, with its gradient; itself if it is there."""
+    """A tensor on another device, with its gradient; itself if it is there. A GPU without a number is the current one."""
     source = device_of(x._a)
-    if source == where or (source.type == where.type and where.index is None):
+    if where.type == "cuda" and where.index is None:
+        where = device("cuda", backend.gpu(where).current())
+    if source == where or source.type == where.type == "cpu":
         return x
     return call(ROWS["to_device"], (x,), device=where, source=source)
 

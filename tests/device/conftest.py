@@ -25,6 +25,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[double.Machine]:
     _forget_backend()
     for name, module in double.module().items():
         monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(backend, "several", False)
     double.machine.__init__()  # type: ignore[misc]
     yield double.machine
     _forget_backend()

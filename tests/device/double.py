@@ -22,6 +22,8 @@ Scalar = (bool, int, float, complex, np.generic)
 OPTIONS = {"dtype", "out", "keepdims", "order", "casting", "ddof", "kind", "include_initial", "equal_nan", "minlength"}
 #: Functions whose results keep the order of dimensions of what they were given.
 KEEP_ORDER = {"copy", "astype", "array", "empty_like", "ones_like", "zeros_like", "full_like"}
+#: Methods that need no kernel, as long as they need not copy.
+VIEWS = {"diagonal", "ravel", "reshape", "squeeze", "swapaxes", "transpose"}
 
 
 class Silent(AssertionError):
@@ -427,8 +429,11 @@ def _method(name: str) -> Any:
 
     def call(self: ndarray, *args: Any, **kwargs: Any) -> Any:
         positional, named = _bound(name, parameters, args, kwargs)
+        host = self._host if name in VIEWS else here(self)._host
         with np.errstate(all="ignore"):
-            found = _safely(lambda: getattr(here(self)._host, name)(*[plain(a) for a in positional], **named))
+            found = _safely(lambda: getattr(host, name)(*[plain(a) for a in positional], **named))
+        if name in VIEWS and not np.may_share_memory(found, host):
+            here(self)  # it was a copy after all
         return _wrapped(found, [self]) if found is not None else None
 
     call.__name__ = name

@@ -11,7 +11,7 @@ import pytest
 import tensorlab
 
 PLACES = ("tensorlab", "tensorlab.autograd", "tensorlab.nn", "tensorlab.nn.functional", "tensorlab.nn.init")
-PLACES += ("tensorlab.nn.utils", "tensorlab.optim", "tensorlab.data", "tensorlab.show", "tensorlab_widgets")
+PLACES += ("tensorlab.nn.utils", "tensorlab.optim", "tensorlab.data", "tensorlab.cuda", "tensorlab.show", "tensorlab_widgets")
 
 
 def public(place: str) -> list[tuple[str, object]]:
@@ -50,7 +50,7 @@ def test_every_public_method_of_a_tensor_has_a_docstring() -> None:
 
 
 def test_what_loads_late_can_be_reached_and_is_listed() -> None:
-    for name in ("data", "display", "make_dot", "nn", "observe", "optim", "show", "utils"):
+    for name in ("cuda", "data", "display", "make_dot", "nn", "observe", "optim", "show", "utils"):
         assert name in dir(tensorlab)
         assert getattr(tensorlab, name) is not None
 
