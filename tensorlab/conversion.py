@@ -43,6 +43,8 @@ def _read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool
             where = argument
         elif isinstance(argument, bool):
             flags.append(argument)  # non_blocking, then copy
+        elif isinstance(argument, int):
+            where = device_class(argument)
         elif isinstance(argument, dtypes.dtype) or argument in (float, int, bool, complex):
             target = argument
         elif argument is not None:

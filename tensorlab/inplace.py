@@ -77,6 +77,8 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
         raise TypeError(f"{name}(): argument 'self' must be Tensor, not {type(x).__name__}")
     tensors = as_tensors(row, (x, *others))
     _may_write(name, x, tensors, anywhere)
+    if not all(t is None or type(t._a) is np.ndarray for t in tensors):
+        tensors = _where_written(row, tensors)
     result, saved_inputs = _compute(row, name, x, tensors, attrs)
     recording = state.grad and any(t is not None and t._live and edge_of(t) is not None for t in tensors)
     if recording:
@@ -102,10 +104,10 @@ def _compute(row: Row, name: str, x: Any, tensors: list[Any], attrs: dict[str, A
     inputs = promoted(row, tensors) if row.promotes else tensors
     arrays = [None if t is None else t._a for t in inputs]
     try:
-        if all(a is None or type(a) is np.ndarray for a in arrays):
+        if type(x._a) is np.ndarray:
             result = row.forward(np, *arrays, **attrs)
         else:
-            inputs, result = _compute_on_device(row, inputs, attrs)
+            result = dispatch.on_device(row, inputs, attrs)[2]
     except (RuntimeWarning, FloatingPointError):
         with np.errstate(all="ignore"):
             result = row.forward(np, *arrays, **attrs)
@@ -125,14 +127,15 @@ def _compute(row: Row, name: str, x: Any, tensors: list[Any], attrs: dict[str, A
     return result, inputs
 
 
-def _compute_on_device(row: Row, inputs: list[Any], attrs: dict[str, Any]) -> tuple[list[Any], Any]:
-    """The same for tensors that are not all in host memory: a copy may come from any device, other writes may not."""
+def _where_written(row: Row, tensors: list[Any]) -> list[Any]:
+    """Inputs on the device of the first, which is written to: a copy may come from any device, other writes may not."""
+    x = tensors[0]
     if row.name == "copy":
-        inputs = [inputs[0], dispatch.move(inputs[1], dispatch.device_of(inputs[0]._a))]
-    ran, _, result = dispatch.on_device(row, inputs, attrs)
-    if ran[0] is not inputs[0]:  # it would have joined the others, and is what is to be written to
-        raise RuntimeError(dispatch.apart(row, inputs))
-    return list(ran), result
+        return [x, dispatch.move(tensors[1], dispatch.device_of(x._a))]
+    found = list(dispatch.together(row, tensors))
+    if found[0] is not x:  # it would have joined the others
+        raise RuntimeError(dispatch.apart(row, tensors))
+    return found
 
 
 def _may_write(name: str, x: Any, tensors: Sequence[Any], anywhere: bool) -> None:

@@ -436,7 +436,7 @@ class Tensor:
             )
         if id(self) in memo:
             return memo[id(self)]
-        out = as_subclass(wrap(self._a.copy(order="K")), type(self))
+        out = as_subclass(wrap(backend.copied_like(self._a, self._a)), type(self))
         out._rg, out._live = self._rg, self._rg
         memo[id(self)] = out
         if self._grad is not None:
