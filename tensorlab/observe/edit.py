@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from tensorlab import backend
 from tensorlab.dispatch import wrap
 
 #: A gradient with more elements is not copied for the sake of one of them.
@@ -30,8 +31,9 @@ def edited_gradient(waiting: Sequence[Any], output: int, index: Any, value: Any)
         raise ValueError(
             f"this gradient has {math.prod(array.shape):,} elements; past {MOST_ELEMENTS:,} one is not edited"
         )
-    changed = array.copy()
-    changed[place] = number
+    changed = backend.copied_like(array, array)
+    with backend.of(array).on(array):
+        changed[place] = number
     return wrap(changed)
 
 

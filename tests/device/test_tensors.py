@@ -162,7 +162,9 @@ def test_backward_needs_a_gradient_from_the_same_device() -> None:
 def test_values_leave_a_gpu_only_when_asked() -> None:
     x = matrix()
     for call in (x.numpy, lambda: np.asarray(x), lambda: np.add(x, 1)):
-        with pytest.raises(TypeError, match=re.escape("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu()")):
+        with pytest.raises(
+            TypeError, match=re.escape("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu()")
+        ):
             call()
     assert x.numpy(force=True).tolist() == x.cpu().numpy().tolist() == x.tolist() == [[1, 2, 3], [4, 5, 6]]
     assert x[1, 2].item() == float(x[1, 2]) == 6
@@ -178,7 +180,10 @@ def test_values_leave_a_gpu_only_when_asked() -> None:
 def test_a_printed_tensor_says_where_it_is() -> None:
     assert repr(tl.tensor([1.0, 2.0], device="cuda")) == "tensor([1., 2.], device='cuda:0')"
     assert repr(tl.tensor(3, device="cuda:1")) == "tensor(3, device='cuda:1')"
-    assert repr(tl.ones(1, device="cuda", requires_grad=True) * 2) == "tensor([2.], device='cuda:0', grad_fn=<MulBackward0>)"
+    assert (
+        repr(tl.ones(1, device="cuda", requires_grad=True) * 2)
+        == "tensor([2.], device='cuda:0', grad_fn=<MulBackward0>)"
+    )
 
 
 def test_printing_a_large_tensor_copies_no_more_than_it_shows(gpu: Any) -> None:
