@@ -112,9 +112,12 @@ def constant(np_dtype: Any, value: int | float) -> Any:
     """A Python number as a 0-dim tensor of the type it takes beside a tensor of ``np_dtype``; small ones are kept."""
     whole = type(value) is int
     table: dict[Any, Any] = _ints if whole else _floats
-    known = table.get((np_dtype, value))
-    if known is not None and (value or whole or copysign(1.0, value) > 0):
-        return known
+    try:
+        known = table[np_dtype, value]
+        if value or whole or copysign(1.0, value) > 0:
+            return known
+    except KeyError:
+        pass
     target = dtypes.meet_scalar(dtypes.of(np_dtype), value)
     if target.category == dtypes.INTEGER and whole:
         info = np.iinfo(target.np)
