@@ -11,7 +11,14 @@ import pytest
 import tensorlab
 
 PLACES = ("tensorlab", "tensorlab.autograd", "tensorlab.nn", "tensorlab.nn.functional", "tensorlab.nn.init")
-PLACES += ("tensorlab.nn.utils", "tensorlab.optim", "tensorlab.data", "tensorlab.cuda", "tensorlab.show", "tensorlab_widgets")
+PLACES += (
+    "tensorlab.nn.utils",
+    "tensorlab.optim",
+    "tensorlab.data",
+    "tensorlab.cuda",
+    "tensorlab.show",
+    "tensorlab_widgets",
+)
 
 
 def public(place: str) -> list[tuple[str, object]]:
