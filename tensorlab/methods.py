@@ -10,7 +10,7 @@ import numpy as np
 from tensorlab import binding as binding
 from tensorlab import conversion, dispatch, random
 from tensorlab.creation import number, size_of
-from tensorlab.functional import plain
+from tensorlab.functional import MODULES, names, plain
 from tensorlab.functional import pointwise as P
 from tensorlab.functional.arguments import ints, need_index
 from tensorlab.functional.indexing import scattered
@@ -20,27 +20,6 @@ from tensorlab.inplace import resized, write
 from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
 from tensorlab.tensor import Tensor
-
-#: Functions that are methods under the same name, with the tensor as their first argument.
-SAME_NAME = """
-    add sub mul div floor_divide remainder fmod pow subtract multiply divide true_divide maximum minimum
-    eq ne lt le gt ge greater greater_equal less less_equal not_equal logical_and logical_or logical_xor logical_not
-    bitwise_and bitwise_or bitwise_xor bitwise_not neg negative abs absolute sign sgn exp exp2 expm1 log log2 log10 log1p sqrt
-    rsqrt square reciprocal sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh sigmoid relu erf floor ceil round trunc
-    isnan isinf isfinite clamp clip clamp_min clamp_max masked_fill sum mean var std prod cumsum cumprod amax amin
-    max min argmax argmin all any
-    logsumexp norm matmul mm mv dot bmm outer addmm transpose swapaxes swapdims t movedim moveaxis broadcast_to squeeze unsqueeze
-    flatten ravel unflatten select narrow as_strided diagonal unfold split chunk unbind tril triu clone gather scatter_add
-    index_select masked_select nonzero softmax log_softmax equal allclose isclose lerp addcmul addcdiv sort argsort topk median unique
-    bincount roll diag trace take_along_dim repeat_interleave scatter index_add
-""".split()
-
-#: In-place forms: the row that computes, for methods named after it with a trailing underscore.
-IN_PLACE = """
-    mul floor_divide remainder fmod pow maximum minimum eq ne lt le gt ge logical_and logical_or logical_xor logical_not
-    bitwise_and bitwise_or bitwise_xor bitwise_not neg abs sign exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square reciprocal
-    sin cos tan asin acos atan sinh cosh tanh sigmoid relu erf floor ceil trunc
-""".split()
 
 
 def _in_place(name: str) -> Callable[..., Any]:
@@ -212,10 +191,11 @@ def _rmatmul(self: Any, other: Any) -> Any:
 
 def install() -> None:
     """Put operators, methods and in-place forms on the Tensor class."""
-    for name in SAME_NAME:
-        setattr(Tensor, name, plain[name])
-    for name in IN_PLACE:
-        setattr(Tensor, f"{name}_", _in_place(name))
+    for module in MODULES:
+        for name in names(module, "METHODS"):
+            setattr(Tensor, name, plain[name])
+        for name in names(module, "IN_PLACE"):
+            setattr(Tensor, f"{name}_", _in_place(name))
     for function in (
         add_, sub_, div_, copy_, fill_, zero_, clamp_, masked_fill_, scatter_, scatter_add_, index_add_, lerp_, addcmul_, addcdiv_, resize_,
         tile, where, random.normal_, random.uniform_, random.bernoulli_,

@@ -39,15 +39,30 @@ MODULES = (pointwise, activations, reductions, sorting, products, contraction, s
 plain: dict[str, Any] = {}
 
 
-def _publish() -> None:
+def names(module: Any, constant: str) -> list[str]:
+    """A list of names that a module of functions declares: ``METHODS``, ``IN_PLACE`` or ``ELSEWHERE``, a string with spaces.
+
+    ``METHODS`` are methods of ``Tensor`` too. ``IN_PLACE`` names rows that have an in-place form. ``ELSEWHERE`` are functions that
+    are not found at ``tensorlab.<name>``: they are public in another place, or serve other modules.
+    """
+    return getattr(module, constant, "").split()
+
+
+def _publish() -> list[str]:
+    offered = []
     for module in MODULES:
         takes_out = module not in (shapes, questions)
+        elsewhere = names(module, "ELSEWHERE")
         for name, function in vars(module).items():
             home = getattr(function, "__module__", None)
             if name.startswith("_") or home not in (module.__name__, "tensorlab"):
                 continue
             plain[name] = function
             globals()[name] = function if home == "tensorlab" else checked(function, takes_out=takes_out)
+            if name not in elsewhere:
+                offered.append(name)
+    return offered
 
 
-_publish()
+#: What ``from tensorlab.functional import *`` brings: the names that ``tensorlab`` itself offers.
+globals()["__all__"] = _publish()

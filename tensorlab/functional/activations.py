@@ -10,6 +10,11 @@ from tensorlab.ops import ROWS
 
 Tensor = Any
 
+#: Functions that are not found at ``tensorlab.<name>``.
+ELSEWHERE = """
+    silu gelu softplus leaky_relu elu
+"""
+
 
 def silu(input: Tensor) -> Tensor:
     """``input * sigmoid(input)``, also called swish."""

@@ -12,6 +12,11 @@ from tensorlab.functional.reductions import sum
 from tensorlab.functional.shapes import diagonal, expand, permute, reshape, unsqueeze
 
 Tensor = Any
+
+#: Functions that are methods under the same name, with the tensor as their first argument.
+METHODS = """
+    sum bmm
+"""
 Labels = list[Any]  # a letter, or the number of a dimension that "..." stands for, counted from the right
 
 

@@ -17,6 +17,15 @@ from tensorlab.ops import ROWS
 
 Tensor = Any
 
+#: Functions that are methods under the same name, with the tensor as their first argument.
+METHODS = """
+    gather scatter_add index_select masked_select nonzero take_along_dim repeat_interleave scatter index_add
+"""
+#: Functions that are not found at ``tensorlab.<name>``.
+ELSEWHERE = """
+    scattered
+"""
+
 
 def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """``result[i, j] = input[i, index[i, j]]`` along ``dim``. Raises ``IndexError`` for an index out of bounds.

@@ -12,6 +12,25 @@ from tensorlab.ops import ROWS
 
 Tensor = Any
 
+#: Functions that are methods under the same name, with the tensor as their first argument.
+METHODS = """
+    add sub div floor_divide remainder fmod pow subtract multiply divide true_divide eq ne lt le gt ge greater
+    greater_equal less less_equal not_equal logical_and logical_or logical_xor logical_not bitwise_and
+    bitwise_or bitwise_xor bitwise_not neg negative absolute sign sgn exp exp2 expm1 log log2 log10 log1p sqrt
+    rsqrt square reciprocal sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh sigmoid relu erf
+    floor ceil round trunc isnan isinf isfinite clamp clip clamp_min clamp_max masked_fill lerp addcmul addcdiv
+"""
+#: Rows that have an in-place form, ``name_``.
+IN_PLACE = """
+    floor_divide remainder fmod pow eq ne lt le gt ge logical_and logical_or logical_xor logical_not bitwise_and
+    bitwise_or bitwise_xor bitwise_not neg sign exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square reciprocal
+    sin cos tan asin acos atan sinh cosh tanh sigmoid relu erf floor ceil trunc
+"""
+#: Functions that are not found at ``tensorlab.<name>``.
+ELSEWHERE = """
+    scaled fillable
+"""
+
 
 def _row_function(name: str, doc: str) -> Any:
     row = ROWS[name]

@@ -12,6 +12,15 @@ from tensorlab.ops import ROWS
 
 Tensor = Any
 
+#: Functions that are methods under the same name, with the tensor as their first argument.
+METHODS = """
+    mul matmul mm mv dot outer addmm
+"""
+#: Rows that have an in-place form, ``name_``.
+IN_PLACE = """
+    mul
+"""
+
 _PRODUCTS = {(1, 1): "dot", (2, 1): "mv", (2, 2): "mm", (3, 3): "bmm"}
 
 

@@ -12,6 +12,11 @@ from tensorlab.ops import ROWS
 
 Tensor = Any
 
+#: Functions that are methods under the same name, with the tensor as their first argument.
+METHODS = """
+    equal allclose isclose
+"""
+
 
 def is_tensor(obj: Any) -> bool:
     """Whether ``obj`` is a Tensor."""

@@ -15,6 +15,20 @@ from tensorlab.return_types import named
 
 Tensor = Any
 
+#: Functions that are methods under the same name, with the tensor as their first argument.
+METHODS = """
+    maximum minimum abs mean var std prod cumsum cumprod amax amin max min argmax argmin all any logsumexp norm
+    softmax log_softmax
+"""
+#: Rows that have an in-place form, ``name_``.
+IN_PLACE = """
+    maximum minimum abs
+"""
+#: Functions that are not found at ``tensorlab.<name>``.
+ELSEWHERE = """
+    vector_norm
+"""
+
 
 def sum(
     input: Tensor,

@@ -16,6 +16,16 @@ from tensorlab.viewing import alias, layout_of, strides_of, view, views
 
 Tensor = Any
 
+#: Functions that are methods under the same name, with the tensor as their first argument.
+METHODS = """
+    transpose swapaxes swapdims t movedim moveaxis broadcast_to squeeze unsqueeze flatten ravel unflatten select
+    narrow as_strided diagonal unfold split chunk unbind tril triu clone roll diag trace
+"""
+#: Functions that are not found at ``tensorlab.<name>``.
+ELSEWHERE = """
+    view_as_shape slice_dim view_dtype repeat
+"""
+
 
 def view_as_shape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """The same storage under another shape. Raises ``RuntimeError`` naming the dimension pair that makes it impossible."""

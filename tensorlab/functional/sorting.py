@@ -14,6 +14,11 @@ from tensorlab.return_types import named
 
 Tensor = Any
 
+#: Functions that are methods under the same name, with the tensor as their first argument.
+METHODS = """
+    sort argsort topk median unique bincount
+"""
+
 
 def sort(
     input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, *, axis: int | None = None

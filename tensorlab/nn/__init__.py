@@ -5,26 +5,6 @@ from tensorlab.nn import init as init
 from tensorlab.nn import modules as modules
 from tensorlab.nn import parameter as parameter
 from tensorlab.nn import utils as utils
-from tensorlab.nn.modules import GELU as GELU
-from tensorlab.nn.modules import CrossEntropyLoss as CrossEntropyLoss
-from tensorlab.nn.modules import Dropout as Dropout
-from tensorlab.nn.modules import Flatten as Flatten
-from tensorlab.nn.modules import Identity as Identity
-from tensorlab.nn.modules import L1Loss as L1Loss
-from tensorlab.nn.modules import Linear as Linear
-from tensorlab.nn.modules import LogSoftmax as LogSoftmax
-from tensorlab.nn.modules import Module as Module
-from tensorlab.nn.modules import ModuleDict as ModuleDict
-from tensorlab.nn.modules import ModuleList as ModuleList
-from tensorlab.nn.modules import MSELoss as MSELoss
-from tensorlab.nn.modules import NLLLoss as NLLLoss
-from tensorlab.nn.modules import ParameterDict as ParameterDict
-from tensorlab.nn.modules import ParameterList as ParameterList
-from tensorlab.nn.modules import ReLU as ReLU
-from tensorlab.nn.modules import Sequential as Sequential
-from tensorlab.nn.modules import Sigmoid as Sigmoid
-from tensorlab.nn.modules import Softmax as Softmax
-from tensorlab.nn.modules import Tanh as Tanh
-from tensorlab.nn.modules import Unflatten as Unflatten
+from tensorlab.nn.modules import *  # noqa: F403
 from tensorlab.nn.parameter import Buffer as Buffer
 from tensorlab.nn.parameter import Parameter as Parameter

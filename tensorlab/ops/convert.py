@@ -8,7 +8,7 @@ from tensorlab import backend
 from tensorlab.device import device
 from tensorlab.layout import Layout, contiguous_strides, expand, format_order, preserve_format
 from tensorlab.ops.elementwise import same_shape
-from tensorlab.ops.table import NO_ONNX, per_element, row
+from tensorlab.ops.table import NO_ONNX, nothing, per_element, row
 
 
 def _to_copy(xp: Any, a: Any, dtype: Any, memory_format: Any) -> Any:
@@ -68,7 +68,7 @@ copy = row(
     "self src",
     forward=lambda xp, a, src: xp.broadcast_to(src, a.shape).astype(a.dtype),
     infer=lambda shapes: expand(Layout(tuple(shapes[1]), contiguous_strides(shapes[1])), shapes[0]).shape,
-    grad={"self": lambda g: g * 0, "src": lambda g: g},
+    grad={"self": nothing, "src": lambda g: g},
     formula="self ← src",
     derivatives={"self": "0", "src": "grad, summed to src's shape"},
     onnx=NO_ONNX("in-place"),
@@ -82,7 +82,7 @@ fill = row(
     "self value",
     forward=lambda xp, a, value: xp.broadcast_to(value.astype(a.dtype), a.shape).copy(),
     infer=same_shape,
-    grad={"self": lambda g: g * 0, "value": lambda g: g.sum()},
+    grad={"self": nothing, "value": lambda g: g.sum()},
     formula="self ← value",
     derivatives={"self": "0", "value": "sum of grad"},
     onnx=NO_ONNX("in-place"),
@@ -95,7 +95,7 @@ zero = row(
     "self",
     forward=lambda xp, a: xp.zeros_like(a),
     infer=same_shape,
-    grad={"self": lambda g: g * 0},
+    grad={"self": nothing},
     formula="self ← 0",
     derivatives={"self": "0"},
     onnx=NO_ONNX("in-place"),

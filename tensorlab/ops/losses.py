@@ -11,7 +11,7 @@ import numpy as np
 from tensorlab.layout import broadcast_shapes
 from tensorlab.ops.elementwise import same_shape
 from tensorlab.ops.reduce import reduced, wide
-from tensorlab.ops.table import FLOAT, FLOAT32, NO_ONNX, elements, of_arrays, per_element, row
+from tensorlab.ops.table import FLOAT, FLOAT32, NO_ONNX, elements, nothing, of_arrays, per_element, row
 
 Shape = tuple[int, ...]
 
@@ -63,7 +63,9 @@ softmax = row(
     forward=_softmax,
     infer=same_shape,
     grad={
-        "self": lambda g, result, dim: (g - (g * result).sum(dim, keepdims=True)) * result if len(g.shape) else g * 0
+        "self": lambda g, result, dim: (
+            (g - (g * result).sum(dim, keepdims=True)) * result if len(g.shape) else nothing(g)
+        )
     },
     formula="result = exp(self) ÷ Σ exp(self)",
     derivatives={"self": "(grad − Σ grad · result) · result"},
@@ -78,7 +80,7 @@ log_softmax = row(
     "self",
     forward=_log_softmax,
     infer=same_shape,
-    grad={"self": lambda g, result, dim: _log_softmax_grad(g, result, dim) if len(g.shape) else g * 0},
+    grad={"self": lambda g, result, dim: _log_softmax_grad(g, result, dim) if len(g.shape) else nothing(g)},
     formula="result = self − ln Σ exp(self)",
     derivatives={"self": "grad − exp(result) · Σ grad"},
     autocast=FLOAT32,

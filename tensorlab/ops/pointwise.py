@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.ops.elementwise import binary, broadcast, unary
-from tensorlab.ops.table import FLOAT, FLOAT32, NO_GRAD, NO_ONNX, SAME, Ufunc, per_element, row
+from tensorlab.ops.table import FLOAT, FLOAT32, NO_GRAD, NO_ONNX, SAME, Ufunc, nothing, of_arrays, per_element, row
 
 # ------------------------------------------------------------------------------------------------------- arithmetic
 
@@ -145,7 +145,7 @@ def _div_trunc(xp: Any, a: Any, b: Any) -> Any:
 div_floor = binary(
     "div_floor",
     _floor_divide,
-    {"self": lambda g: g * 0, "other": lambda g: g * 0},
+    {"self": nothing, "other": nothing},
     formula="result = ⌊self ÷ other⌋",
     derivatives={"self": "0", "other": "0"},
     onnx=NO_ONNX("Div then Floor"),
@@ -155,7 +155,7 @@ div_floor = binary(
 div_trunc = binary(
     "div_trunc",
     _div_trunc,
-    {"self": lambda g: g * 0, "other": lambda g: g * 0},
+    {"self": nothing, "other": nothing},
     formula="result = trunc(self ÷ other)",
     derivatives={"self": "0", "other": "0"},
     onnx=NO_ONNX("Div, then Floor or Ceil"),
@@ -516,7 +516,12 @@ def _relu(xp: Any, a: Any) -> Any:
 
 
 def _where_positive(g: Any, result: Any) -> Any:
-    return g * (np.greater(result, _zero(result)) if isinstance(result, np.ndarray) else result > 0)
+    """The gradient where the result is positive (or NaN), and 0, not a product with 0, elsewhere."""
+    xp = of_arrays(g)
+    if xp is None:
+        return g.masked_fill(result <= 0, 0)
+    zero = _zero(result) if xp is np else result.dtype.type(0)
+    return xp.where(xp.less_equal(result, zero), zero, g)
 
 
 sigmoid = unary(
@@ -559,17 +564,13 @@ abs_ = unary(
     onnx="Abs",
     holomorphic=False,
 )
-sign = unary("sign", _sign, lambda g: g * 0, formula="result = sign(self)", derivative="0", result=SAME, onnx="Sign")
-floor = unary(
-    "floor", _whole("floor"), lambda g: g * 0, formula="result = ⌊self⌋", derivative="0", result=SAME, onnx="Floor"
-)
-ceil = unary(
-    "ceil", _whole("ceil"), lambda g: g * 0, formula="result = ⌈self⌉", derivative="0", result=SAME, onnx="Ceil"
-)
+sign = unary("sign", _sign, nothing, formula="result = sign(self)", derivative="0", result=SAME, onnx="Sign")
+floor = unary("floor", _whole("floor"), nothing, formula="result = ⌊self⌋", derivative="0", result=SAME, onnx="Floor")
+ceil = unary("ceil", _whole("ceil"), nothing, formula="result = ⌈self⌉", derivative="0", result=SAME, onnx="Ceil")
 round_ = unary(
     "round",
     _whole("rint"),
-    lambda g: g * 0,
+    nothing,
     formula="result = self rounded, halves to even",
     derivative="0",
     result=SAME,
@@ -578,7 +579,7 @@ round_ = unary(
 trunc = unary(
     "trunc",
     _whole("trunc"),
-    lambda g: g * 0,
+    nothing,
     formula="result = self without its fraction",
     derivative="0",
     result=SAME,

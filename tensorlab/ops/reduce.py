@@ -289,8 +289,7 @@ def evenly(g: Any, self: Any, result: Any, dim: Dims, keepdim: bool) -> Any:
         shape = reduced(self.shape, dim, True)
         g, result = g.reshape(shape), result.reshape(shape)
     hits = (self == result) | ((self != self) & (result != result))
-    hits = hits.to(g.dtype)
-    return g * (hits / hits.sum(dim, True))
+    return (g / hits.to(g.dtype).sum(dim, True)).masked_fill(~hits, 0)
 
 
 def _extreme(name: str, ufunc: str, onnx: str) -> Any:

@@ -10,17 +10,17 @@ from tensorlab.ops.table import AS_IS, BOOL, NO_GRAD, NO_ONNX, PROMOTE, SAME, pe
 # --------------------------------------------------------------------------------------------- maximum, clamp, where
 
 
-def _share(g: Any, wins: Any, ties: Any) -> Any:
-    """A gradient for the side that won, half of it where both sides are equal."""
-    return g * (wins.to(g.dtype) + ties.to(g.dtype) * 0.5)
+def _share(g: Any, loses: Any, ties: Any) -> Any:
+    """A gradient for the side that did not lose, half of it where both sides are equal."""
+    return g.where(~ties, g * 0.5).masked_fill(loses, 0)
 
 
 maximum = binary(
     "maximum",
     "maximum",
     {
-        "self": lambda g, self, other: _share(g, self > other, self == other),
-        "other": lambda g, self, other: _share(g, other > self, self == other),
+        "self": lambda g, self, other: _share(g, self < other, self == other),
+        "other": lambda g, self, other: _share(g, other < self, self == other),
     },
     formula="result = max(self, other)",
     derivatives={"self": "grad where self wins, ½ grad at ties", "other": "grad where other wins, ½ grad at ties"},
@@ -31,8 +31,8 @@ minimum = binary(
     "minimum",
     "minimum",
     {
-        "self": lambda g, self, other: _share(g, self < other, self == other),
-        "other": lambda g, self, other: _share(g, other < self, self == other),
+        "self": lambda g, self, other: _share(g, self > other, self == other),
+        "other": lambda g, self, other: _share(g, other > self, self == other),
     },
     formula="result = min(self, other)",
     derivatives={"self": "grad where self wins, ½ grad at ties", "other": "grad where other wins, ½ grad at ties"},
@@ -60,9 +60,13 @@ clamp = row(
     forward=_clamp,
     infer=broadcast,
     grad={
-        "self": lambda g, self, min, max: g * _inside(self, min, max),
-        "min": lambda g, self, min, max: g * ((self < min) if max is None else (self < min) & (min < max)),
-        "max": lambda g, self, min, max: g * ((self > max) if min is None else (self > max) | (max < min)),
+        "self": lambda g, self, min, max: g.masked_fill(~_inside(self, min, max), 0),
+        "min": lambda g, self, min, max: g.masked_fill(
+            ~((self < min) if max is None else (self < min) & (min < max)), 0
+        ),
+        "max": lambda g, self, min, max: g.masked_fill(
+            ~((self > max) if min is None else (self > max) | (max < min)), 0
+        ),
     },
     formula="result = min(max(self, min), max)",
     derivatives={"self": "grad where min ≤ self ≤ max", "min": "grad where self < min", "max": "grad where self > max"},

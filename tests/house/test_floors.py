@@ -19,8 +19,9 @@ FLOORS = (
     "ops ir",
     "engine",
     "explain dispatch fastpath viewing inplace",
-    "tensor binding creation passes functional random subscripts methods conversion return_types printing autograd",
-    "serialization nn optim data utils amp",
+    "tensor binding creation passes functional random subscripts methods conversion return_types printing autograd "
+    "linalg fft special signal",
+    "serialization nn optim data utils amp func",
     "profiler jit onnx compiler distributed quantization",
     "observe",
     "display",

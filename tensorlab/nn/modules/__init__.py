@@ -1,23 +1,19 @@
 """The modules, one file a kind."""
 
-from tensorlab.nn.modules.activation import GELU as GELU
-from tensorlab.nn.modules.activation import LogSoftmax as LogSoftmax
-from tensorlab.nn.modules.activation import ReLU as ReLU
-from tensorlab.nn.modules.activation import Sigmoid as Sigmoid
-from tensorlab.nn.modules.activation import Softmax as Softmax
-from tensorlab.nn.modules.activation import Tanh as Tanh
-from tensorlab.nn.modules.container import ModuleDict as ModuleDict
-from tensorlab.nn.modules.container import ModuleList as ModuleList
-from tensorlab.nn.modules.container import ParameterDict as ParameterDict
-from tensorlab.nn.modules.container import ParameterList as ParameterList
-from tensorlab.nn.modules.container import Sequential as Sequential
-from tensorlab.nn.modules.dropout import Dropout as Dropout
-from tensorlab.nn.modules.flatten import Flatten as Flatten
-from tensorlab.nn.modules.flatten import Unflatten as Unflatten
-from tensorlab.nn.modules.linear import Identity as Identity
-from tensorlab.nn.modules.linear import Linear as Linear
-from tensorlab.nn.modules.loss import CrossEntropyLoss as CrossEntropyLoss
-from tensorlab.nn.modules.loss import L1Loss as L1Loss
-from tensorlab.nn.modules.loss import MSELoss as MSELoss
-from tensorlab.nn.modules.loss import NLLLoss as NLLLoss
-from tensorlab.nn.modules.module import Module as Module
+from tensorlab.nn.modules import activation, container, dropout, flatten, linear, loss, module
+from tensorlab.nn.modules.activation import *  # noqa: F403
+from tensorlab.nn.modules.container import *  # noqa: F403
+from tensorlab.nn.modules.dropout import *  # noqa: F403
+from tensorlab.nn.modules.flatten import *  # noqa: F403
+from tensorlab.nn.modules.linear import *  # noqa: F403
+from tensorlab.nn.modules.loss import *  # noqa: F403
+from tensorlab.nn.modules.module import *  # noqa: F403
+
+__all__: list[str] = []
+__all__ += activation.__all__
+__all__ += container.__all__
+__all__ += dropout.__all__
+__all__ += flatten.__all__
+__all__ += linear.__all__
+__all__ += loss.__all__
+__all__ += module.__all__

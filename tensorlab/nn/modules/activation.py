@@ -7,6 +7,8 @@ from typing import Any
 from tensorlab.nn import functional as F
 from tensorlab.nn.modules.module import Module
 
+__all__ = ["ReLU", "Tanh", "Sigmoid", "GELU", "Softmax", "LogSoftmax"]
+
 
 class ReLU(Module):
     """``max(input, 0)``; with ``inplace`` written into the input."""

@@ -12,6 +12,8 @@ from tensorlab.nn.modules.text import bracketed, indented
 from tensorlab.nn.parameter import Parameter
 from tensorlab.tensor import Tensor
 
+__all__ = ["Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"]
+
 
 class _Row(Module):
     """What ``Sequential`` and ``ModuleList`` share: children named 0, 1, 2 and so on."""

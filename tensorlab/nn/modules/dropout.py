@@ -7,6 +7,8 @@ from typing import Any
 from tensorlab.nn import functional as F
 from tensorlab.nn.modules.module import Module
 
+__all__ = ["Dropout"]
+
 
 class Dropout(Module):
     """In training each element is 0 with probability ``p``, else divided by ``1 - p``; in evaluation nothing

@@ -7,6 +7,8 @@ from typing import Any
 
 from tensorlab.nn.modules.module import Module
 
+__all__ = ["Flatten", "Unflatten"]
+
 
 class Flatten(Module):
     """Dimensions ``start_dim`` to ``end_dim`` made one; by default all but the batch."""

@@ -11,6 +11,8 @@ from tensorlab.nn import init
 from tensorlab.nn.modules.module import Module
 from tensorlab.nn.parameter import Parameter
 
+__all__ = ["Identity", "Linear"]
+
 
 class Identity(Module):
     """Gives back what it is given. Takes and ignores any arguments."""

@@ -8,6 +8,8 @@ from tensorlab.nn import functional as F
 from tensorlab.nn.modules.module import Module
 from tensorlab.nn.reduction import named_reduction
 
+__all__ = ["MSELoss", "L1Loss", "NLLLoss", "CrossEntropyLoss"]
+
 
 class _Loss(Module):
     """A loss with a ``reduction``: ``"mean"``, ``"sum"`` or ``"none"``."""

@@ -26,6 +26,8 @@ from tensorlab.nn.modules.text import bracketed, indented
 from tensorlab.nn.parameter import Buffer, Parameter
 from tensorlab.tensor import Tensor
 
+__all__ = ["Module"]
+
 _HOOK_TABLES = (
     "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks", "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",

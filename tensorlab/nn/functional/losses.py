@@ -1,4 +1,4 @@
-"""Layers and losses as functions, with PyTorch's names and arguments. ``import tensorlab.nn.functional as F``."""
+"""Losses as functions."""
 
 from __future__ import annotations
 
@@ -7,117 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch, functional, layout, random
+from tensorlab import backend, dispatch, functional, layout
 from tensorlab.dispatch import call
-from tensorlab.functional import gelu as gelu
-from tensorlab.functional import relu as _relu
-from tensorlab.functional import selu as selu
-from tensorlab.functional import sigmoid as sigmoid
-from tensorlab.functional import softplus as softplus
-from tensorlab.functional import tanh as tanh
 from tensorlab.functional.arguments import need_tensor
-from tensorlab.inplace import write
 from tensorlab.nn.reduction import REDUCTIONS, named_reduction
 from tensorlab.ops import ROWS
 
+__all__ = ["mse_loss", "l1_loss", "nll_loss", "cross_entropy"]
+
 Tensor = Any
 
-_LINEAR, _LINEAR_WITHOUT_BIAS = ROWS["linear"], ROWS["linear_without_bias"]
 _LOG_SOFTMAX, _NLL_LOSS, _MSE_LOSS = ROWS["log_softmax"], ROWS["nll_loss"], ROWS["mse_loss"]
-
-# -------------------------------------------------------------------------------------------------------------- layers
-
-
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``input @ weight.T + bias``. Shapes: input ``[*, in]``, weight ``[out, in]``, bias ``[out]``, result ``[*,
-    out]``.
-
-    Raises ``RuntimeError`` with the shapes that do not meet.
-    """
-    if bias is None:
-        return call(_LINEAR_WITHOUT_BIAS, (input, weight))
-    return call(_LINEAR, (input, weight, bias))
-
-
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """While ``training``: each element is 0 with probability ``p``, else divided by ``1 - p``. Otherwise ``input``
-    itself.
-    """
-    need_tensor("dropout", "input", 1, input)
-    if not 0.0 <= p <= 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0:
-        return input
-    a = input._a
-    keep = random.numpy_generator().random(a.shape, np.float32) >= p
-    mask = dispatch.move(
-        dispatch.wrap(keep.astype(a.dtype) * a.dtype.type(0.0 if p == 1 else 1.0 / (1.0 - p))), dispatch.device_of(a)
-    )
-    return input.mul_(mask) if inplace else input * mask
-
-
-# --------------------------------------------------------------------------------------------------------- activations
-
-
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """``max(input, 0)``, element by element; its derivative at 0 is 0."""
-    return relu_(input) if inplace else _relu(input)
-
-
-def relu_(input: Tensor) -> Tensor:
-    """``relu``, written into ``input``."""
-    need_tensor("relu_", "input", 1, input)
-    return input.relu_()
-
-
-def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """``input * sigmoid(input)``, also called swish."""
-    return write(ROWS["silu"], input) if inplace else functional.silu(input)
-
-
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """``input`` where it is positive, else ``negative_slope * input``."""
-    if inplace:
-        return write(ROWS["leaky_relu"], input, negative_slope=float(negative_slope))
-    return functional.leaky_relu(input, negative_slope)
-
-
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
-    if inplace:
-        return write(ROWS["elu"], input, alpha=float(alpha), scale=1.0, input_scale=1.0)
-    return functional.elu(input, alpha)
-
-
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """``exp(input) / sum(exp(input))`` along ``dim``. Without ``dim`` one is guessed, with a warning."""
-    need_tensor("softmax", "input", 1, input)
-    return functional.softmax(input, _dim("softmax", dim, input, _stacklevel), dtype)
-
-
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """``softmax(-input)``."""
-    need_tensor("softmin", "input", 1, input)
-    return functional.softmax(-input, _dim("softmin", dim, input, _stacklevel), dtype)
-
-
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """``log(softmax(input))`` along ``dim``, without overflow. Without ``dim`` one is guessed, with a warning."""
-    need_tensor("log_softmax", "input", 1, input)
-    return functional.log_softmax(input, _dim("log_softmax", dim, input, _stacklevel), dtype)
-
-
-def _dim(name: str, dim: int | None, input: Tensor, stacklevel: int) -> int:
-    if dim is not None:
-        return dim
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel,
-    )
-    return 0 if input.dim() in (0, 1, 3) else 1
-
-
-# --------------------------------------------------------------------------------------------------------------- losses
 
 
 def mse_loss(
