@@ -182,7 +182,8 @@ def _class_dim(a: Any) -> int:
 def check_targets(shape: Shape, target_shape: Shape) -> None:
     wanted = tuple(shape[:1]) + tuple(shape[2:]) if len(shape) > 1 else ()
     if len(shape) not in range(1, 9) or tuple(target_shape) != wanted:
-        raise ValueError(
+        same_batch = len(shape) > 2 and tuple(target_shape[:1]) == wanted[:1]
+        raise (RuntimeError if same_batch else ValueError)(
             f"Expected target of shape {list(wanted)} for input of shape {list(shape)}: one class number for every prediction. "
             f"Got {list(target_shape)}."
         )
@@ -230,6 +231,10 @@ def _nll_loss(xp: Any, a: Any, target: Any, weight: Any, reduction: str, ignore_
             f"expected scalar type Long but found {target.dtype.name} for target; class numbers are integers"
         )
     check_targets(a.shape, target.shape)
+    if weight is not None and weight.dtype != a.dtype:
+        raise RuntimeError(
+            f"expected scalar type {a.dtype.name} but found {weight.dtype.name} for weight; convert it with .to(input.dtype)"
+        )
     if _ordinary(xp, a.shape, a.dtype, target, weight, reduction, ignore_index):
         total = np.add.reduce(a[_numbers(len(target)), target])
         return np.negative(total / len(target) if reduction == "mean" else total).astype(a.dtype)
