@@ -85,7 +85,7 @@ float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16
 
 #: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
-_LATER = ("cuda", "data", "display", "nn", "observe", "optim", "show", "utils")
+_LATER = ("cuda", "data", "display", "func", "nn", "observe", "optim", "show", "utils")
 
 
 def __getattr__(name: str) -> object:

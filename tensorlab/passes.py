@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from tensorlab import creation, dispatch
+from tensorlab import creation, dispatch, functional
 from tensorlab.engine.run import BackwardRun
 from tensorlab.engine.run import backward as run_backward
 
@@ -59,7 +59,8 @@ def grad(
     """Gradients of ``outputs`` for ``inputs``, as a tuple; no ``.grad`` is touched.
 
     An input that the outputs do not depend on raises ``RuntimeError``, unless ``allow_unused`` (it gets ``None``) or
-    ``materialize_grads`` (it gets zeros).
+    ``materialize_grads`` (it gets zeros). With ``is_grads_batched`` every one of ``grad_outputs`` has a first dimension more, over
+    which there is one pass for each entry; so have the results.
 
     >>> import tensorlab as tl
     >>> x = tl.tensor(3.0, requires_grad=True)
@@ -72,10 +73,6 @@ def grad(
     seeds = _tuple(grad_outputs) if grad_outputs is not None else (None,) * len(roots)
     if len(seeds) != len(roots):
         raise RuntimeError(f"grad(): got {len(roots)} outputs and {len(seeds)} grad_outputs")
-    if is_grads_batched:
-        raise RuntimeError(
-            "grad(): is_grads_batched=True is not supported; call grad() once for each gradient, with retain_graph=True"
-        )
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -88,6 +85,8 @@ def grad(
                 f"One of the differentiated Tensors does not require grad: input {i} (shape {list(x.shape)}). "
                 f"Set requires_grad=True before it is used."
             )
+    if is_grads_batched:
+        return _batched(roots, wanted, seeds, retain_graph, create_graph, allow_unused, materialize_grads)
     run = BackwardRun(
         roots, seeds, retain_graph=retain_graph, create_graph=create_graph, inputs=wanted, accumulate=False, unseen=True
     )
@@ -102,3 +101,31 @@ def grad(
             f"{list(wanted[missing[0]].shape)}). Set allow_unused=True if this is the desired behavior."
         )
     return found
+
+
+def _batched(
+    roots: Any, wanted: Any, seeds: Any, retain: bool | None, create: bool, unused: bool | None, materialize: bool
+) -> tuple[Any, ...]:
+    """One pass for every entry of the first dimension of the gradients."""
+    sizes = {len(seed) for seed in seeds if seed is not None and seed.dim()}
+    if len(sizes) != 1 or any(seed is not None and not seed.dim() for seed in seeds):
+        raise RuntimeError(
+            "grad(): with is_grads_batched=True every one of grad_outputs needs one more dimension than its output, the first, and all "
+            f"of the same size, not {[list(seed.shape) for seed in seeds if seed is not None]}"
+        )
+    count = sizes.pop()
+    passes = [
+        grad(
+            roots,
+            wanted,
+            [None if seed is None else seed[i] for seed in seeds],
+            retain_graph=True if i + 1 < count else retain,
+            create_graph=create,
+            allow_unused=unused,
+            materialize_grads=materialize,
+        )
+        for i in range(count)
+    ]
+    if not passes:
+        return tuple([creation.zeros((0, *x.shape), dtype=x.dtype, device=x.device) for x in wanted])
+    return tuple([None if found[0] is None else functional.stack(found) for found in zip(*passes, strict=True)])

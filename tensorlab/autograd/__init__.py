@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tensorlab.autograd import forward_ad as forward_ad
 from tensorlab.autograd import function as function
+from tensorlab.autograd import functional as functional
 from tensorlab.autograd import graph as graph
 from tensorlab.autograd.anomaly import (
     detect_anomaly,
@@ -21,7 +23,7 @@ from tensorlab.tensor import Tensor
 Variable = Tensor
 
 __all__ = [
-    "BackwardRun", "Function", "Node", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck", "gradgradcheck",
-    "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "no_grad", "set_detect_anomaly",
-    "set_grad_enabled",
+    "BackwardRun", "Function", "Node", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad",
+    "functional", "grad", "gradcheck", "gradgradcheck", "graph", "inference_mode", "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip

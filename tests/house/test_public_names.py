@@ -16,6 +16,9 @@ PLACES += (
     "tensorlab.optim",
     "tensorlab.data",
     "tensorlab.cuda",
+    "tensorlab.func",
+    "tensorlab.autograd.functional",
+    "tensorlab.autograd.forward_ad",
     "tensorlab.show",
     "tensorlab_widgets",
 )

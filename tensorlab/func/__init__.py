@@ -1,0 +1,6 @@
+"""Derivatives and batches as functions of functions: ``grad``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian``, ``vmap``."""
+
+from tensorlab.func.batching import vmap
+from tensorlab.func.transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp", "vmap"]
