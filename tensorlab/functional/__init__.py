@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tensorlab.functional import (
     activations,
     contraction,
+    distances,
     indexing,
     joining,
     pointwise,
@@ -24,6 +25,7 @@ from tensorlab.functional.checked import checked
 if TYPE_CHECKING:
     from tensorlab.functional.activations import *  # noqa: F403
     from tensorlab.functional.contraction import *  # noqa: F403
+    from tensorlab.functional.distances import *  # noqa: F403
     from tensorlab.functional.indexing import *  # noqa: F403
     from tensorlab.functional.joining import *  # noqa: F403
     from tensorlab.functional.pointwise import *  # noqa: F403
@@ -33,7 +35,19 @@ if TYPE_CHECKING:
     from tensorlab.functional.shapes import *  # noqa: F403
     from tensorlab.functional.sorting import *  # noqa: F403
 
-MODULES = (pointwise, activations, reductions, sorting, products, contraction, shapes, joining, indexing, questions)
+MODULES = (
+    pointwise,
+    activations,
+    reductions,
+    sorting,
+    products,
+    contraction,
+    distances,
+    shapes,
+    joining,
+    indexing,
+    questions,
+)
 
 #: The plain functions by name, for everything that becomes a method.
 plain: dict[str, Any] = {}

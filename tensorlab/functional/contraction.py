@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from itertools import combinations
 from string import ascii_letters
 from typing import Any
 
 from tensorlab import dispatch
-from tensorlab.functional.arguments import need_tensor
-from tensorlab.functional.products import bmm
+from tensorlab.functional.arguments import list_of_tensors, need_tensor
+from tensorlab.functional.pointwise import mul
+from tensorlab.functional.products import bmm, mm
 from tensorlab.functional.reductions import sum
-from tensorlab.functional.shapes import diagonal, expand, permute, reshape, unsqueeze
+from tensorlab.functional.shapes import diagonal, expand, permute, reshape, squeeze, unsqueeze
+from tensorlab.layout import wrap_dims
 
 Tensor = Any
 
 #: Functions that are methods under the same name, with the tensor as their first argument.
 METHODS = """
-    sum bmm
+    sum bmm inner
+"""
+#: Functions that are not found at ``tensorlab.<name>``.
+ELSEWHERE = """
+    in_best_order
 """
 Labels = list[Any]  # a letter, or the number of a dimension that "..." stands for, counted from the right
 
@@ -46,10 +55,7 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
         )
     if len(set(wanted)) < len(wanted):
         raise RuntimeError(f"einsum(): an output subscript appears multiple times in {equation!r}")
-    x, labels = parts[0]
-    for number, (y, others) in enumerate(parts[1:], 2):
-        later = [label for _, more in parts[number:] for label in more]
-        x, labels = _meet((x, labels), (y, others), {*wanted, *later}, sizes)
+    x, labels = _contracted(parts, set(wanted), sizes)
     x, labels = _summed(x, labels, set(wanted))
     return permute(x, [labels.index(label) for label in wanted])
 
@@ -64,6 +70,9 @@ def _spelled(*mixed: Any) -> tuple[str, tuple[Tensor, ...]]:
 
 def _letters(numbers: Any) -> str:
     """Subscripts given as numbers: 0 to 25 are the capital letters, 26 to 51 the small ones."""
+    for n in numbers:
+        if n is not Ellipsis and not 0 <= n < 52:
+            raise ValueError(f"einsum(): subscript {n} in subscript list is not within the valid range [0, 52)")
     return "".join(["..." if n is Ellipsis else ascii_letters[(n + 26) % 52] for n in numbers])
 
 
@@ -140,6 +149,22 @@ def _summed(x: Tensor, labels: Labels, keep: set[Any]) -> tuple[Tensor, Labels]:
     return (sum(x, gone), [label for label in labels if label in keep]) if gone else (x, labels)
 
 
+def _contracted(parts: list[tuple[Tensor, Labels]], wanted: set[Any], sizes: dict[Any, int]) -> tuple[Tensor, Labels]:
+    """All operands met, two at a time: each time the two whose product takes the fewest multiplications, the earliest of several."""
+    while len(parts) > 1:
+        pairs = combinations(range(len(parts)), 2)
+        i, j = min(pairs, key=lambda pair: _work({*parts[pair[0]][1], *parts[pair[1]][1]}, sizes))
+        rest = [part for number, part in enumerate(parts) if number not in (i, j)]
+        needed = wanted.union(*[labels for _, labels in rest])
+        rest.insert(i, _meet(parts[i], parts[j], needed, sizes))
+        parts = rest
+    return parts[0]
+
+
+def _work(labels: set[Any], sizes: dict[Any, int]) -> int:
+    return math.prod([sizes[label] for label in labels])
+
+
 def _meet(
     one: tuple[Tensor, Labels], two: tuple[Tensor, Labels], needed: set[Any], sizes: dict[Any, int]
 ) -> tuple[Tensor, Labels]:
@@ -154,7 +179,8 @@ def _meet(
     left = _matrices(x, mine, (batch, rows, inner), sizes)
     right = _matrices(y, theirs, (batch, inner, columns), sizes)
     order = batch + rows + columns
-    return reshape(bmm(left, right), [sizes[label] for label in order]), order
+    product = bmm(left, right) if batch else mm(squeeze(left, 0), squeeze(right, 0))
+    return reshape(product, [sizes[label] for label in order]), order
 
 
 def _matrices(x: Tensor, labels: Labels, groups: tuple[Labels, Labels, Labels], sizes: dict[Any, int]) -> Tensor:
@@ -169,3 +195,93 @@ def _matrices(x: Tensor, labels: Labels, groups: tuple[Labels, Labels, Labels], 
             size *= sizes[label]
         shape.append(size)
     return reshape(x, shape)
+
+
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Sum of products over the last dimension of both; with a 0-dim tensor, the product.
+
+    >>> import tensorlab as tl
+    >>> tl.inner(tl.tensor([1, 2, 3]), tl.tensor([0, 2, 1]))
+    tensor(7)
+    """
+    need_tensor("inner", "other", 2, other)
+    a, b = input._a.shape, other._a.shape
+    if not a or not b:
+        return mul(input, other)
+    if a[-1] != b[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(a)} and {list(b)}"
+        )
+    return tensordot(input, other, ([-1], [-1]))
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """Sum of products over pairs of dimensions: ``dims`` of the last of ``a`` with the first of ``b``, or two lists that pair them.
+
+    A dimension of size 1 meets one of any size. Raises ``RuntimeError`` for sizes or lists that do not fit.
+
+    >>> import tensorlab as tl
+    >>> tl.tensordot(tl.ones(2, 3, 4), tl.ones(4, 3, 5), dims=([1, 2], [1, 0])).shape
+    tensorlab.Size([2, 5])
+    """
+    need_tensor("tensordot", "a", 1, a)
+    need_tensor("tensordot", "b", 2, b)
+    left, right = _pairs(a, b, dims)
+    mine: Labels = list(range(a._a.ndim))
+    theirs: Labels = list(range(-1, -b._a.ndim - 1, -1))
+    for d, e in zip(left, right, strict=True):
+        m, n = a._a.shape[d], b._a.shape[e]
+        if m != n and 1 not in (m, n):
+            raise RuntimeError(
+                f"tensordot(): contracted dimensions need to match, but first has size {m} in dim {d} and second has size {n} in dim {e}"
+            )
+        theirs[e] = mine[d]
+    kept = [label for label in (*mine, *theirs) if (label in mine) != (label in theirs)]
+    x, labels = _contracted([(a, mine), (b, theirs)], set(kept), _sizes([(a, mine), (b, theirs)]))
+    return permute(x, [labels.index(label) for label in kept])
+
+
+def _pairs(a: Tensor, b: Tensor, dims: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Which dimensions meet, of each of the two."""
+    if isinstance(dims, dispatch.Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, (tuple, list)):
+        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
+        if len(left) != len(right):
+            raise RuntimeError(f"tensordot(): both dimension lists should have same length, got {left} and {right}")
+        return wrap_dims(left, a._a.ndim, "tensordot"), wrap_dims(right, b._a.ndim, "tensordot")
+    if dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > min(a._a.ndim, b._a.ndim):
+        raise RuntimeError(
+            f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims} for {a._a.ndim}D and {b._a.ndim}D tensors"
+        )
+    return tuple(range(a._a.ndim - dims, a._a.ndim)), tuple(range(dims))
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """Product of several matrices, in the order that takes the fewest multiplications. ``linalg.multi_dot`` is the newer name."""
+    for position, x in enumerate(matrices, 1):
+        need_tensor("chain_matmul", "matrices", position, x)
+        if x._a.ndim != 2:
+            raise RuntimeError(f"chain_matmul(): Tensor dimension is {x._a.ndim}, expected 2 instead.")
+    return in_best_order(list_of_tensors("chain_matmul", matrices))
+
+
+def in_best_order(matrices: Sequence[Tensor]) -> Tensor:
+    """Product of matrices, in the order that takes the fewest multiplications (found by dynamic programming)."""
+    n = len(matrices)
+    p = [matrices[0]._a.shape[0], *[x._a.shape[1] for x in matrices]]
+    best = {(i, i): (0, i) for i in range(n)}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            best[i, j] = min((best[i, k][0] + best[k + 1, j][0] + p[i] * p[k + 1] * p[j + 1], k) for k in range(i, j))
+
+    def product(i: int, j: int) -> Tensor:
+        if i == j:
+            return matrices[i]
+        k = best[i, j][1]
+        return mm(product(i, k), product(k + 1, j))
+
+    return product(0, n - 1)

@@ -8,13 +8,19 @@ from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_dims, need_tensor
 from tensorlab.functional.pointwise import mul
 from tensorlab.functional.shapes import unsqueeze
+from tensorlab.inplace import write
+from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
 
 Tensor = Any
 
 #: Functions that are methods under the same name, with the tensor as their first argument.
 METHODS = """
-    mul matmul mm mv dot outer addmm
+    mul matmul mm mv dot vdot outer ger cross addmm addmv addr addbmm baddbmm addmm_ addmv_ addr_ addbmm_ baddbmm_
+"""
+#: Functions that are not found at ``tensorlab.<name>``.
+ELSEWHERE = """
+    addmm_ addmv_ addr_ addbmm_ baddbmm_
 """
 #: Rows that have an in-place form, ``name_``.
 IN_PLACE = """
@@ -54,17 +60,27 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Inner product of two vectors of equal length."""
-    need_dims("dot", (("self", input, 1), ("tensor", tensor, 1)))
+    _two_vectors("dot", input, "tensor", tensor)
+    return call(ROWS["dot"], (input, tensor))
+
+
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """Inner product of two vectors of equal length, the first conjugated."""
+    _two_vectors("vdot", input, "other", other)
+    return call(ROWS["vdot"], (input, other))
+
+
+def _two_vectors(op: str, input: Tensor, name: str, tensor: Tensor) -> None:
+    need_dims(op, (("self", input, 1), (name, tensor, 1)))
     if input._a.dtype != tensor._a.dtype:
         raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {input.dtype.name} and {tensor.dtype.name}"
+            f"{op} : expected both vectors to have same dtype, but found {input.dtype.name} and {tensor.dtype.name}"
         )
     if input._a.shape != tensor._a.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor {list(input._a.shape)} and src {list(tensor._a.shape)} to have the same number of "
             f"elements, but got {input._a.size} and {tensor._a.size} elements respectively"
         )
-    return call(ROWS["dot"], (input, tensor))
 
 
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
@@ -84,8 +100,105 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     return mul(unsqueeze(input, 1), vec2)
 
 
+ger = outer
+
+
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """Cross product of vectors with 3 elements along ``dim``; without it, along the first dimension that has 3 elements.
+
+    >>> import tensorlab as tl
+    >>> tl.cross(tl.tensor([1, 0, 0]), tl.tensor([0, 1, 0]))
+    tensor([0, 0, 1])
+    """
+    need_tensor("cross", "other", 2, other)
+    n = input._a.ndim
+    if n != other._a.ndim:
+        raise RuntimeError(
+            f"linalg.cross: inputs must have the same number of dimensions, not {n} and {other._a.ndim}."
+        )
+    if dim is None:
+        if 3 not in input._a.shape:
+            raise RuntimeError(f"cross(): no dimension of size 3 in input, which has shape {list(input._a.shape)}")
+        dim = input._a.shape.index(3)
+    return call(ROWS["linalg_cross"], (input, other), dim=wrap_dim(dim, n, "linalg.cross"))
+
+
+_TERMS = {
+    "addmm": (("mat1", 2), ("mat2", 2)),
+    "addmv": (("mat", 2), ("vec", 1)),
+    "addr": (("vec1", 1), ("vec2", 1)),
+    "addbmm": (("batch1", 3), ("batch2", 3)),
+    "baddbmm": (("batch1", 3), ("batch2", 3)),
+}
+
+
+def _factors(op: str, name: str, tensors: tuple[Tensor, ...], beta: Any, alpha: Any) -> dict[str, Any]:
+    """``beta`` and ``alpha``, once the tensors have the dimensions they need."""
+    need_tensor(op, "input", 1, tensors[0])
+    (first, m), (second, n) = _TERMS[name]
+    need_dims(op, ((first, tensors[1], m), (second, tensors[2], n)))
+    if m == 3 and tensors[1]._a.shape[0] != tensors[2]._a.shape[0]:
+        raise RuntimeError(
+            f"{op}(): {first} and {second} must have same number of batches, got {tensors[1]._a.shape[0]} and {tensors[2]._a.shape[0]}"
+        )
+    return {"beta": beta, "alpha": alpha}
+
+
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """``beta * input + alpha * (mat1 @ mat2)``; ``input`` broadcasts to the product's shape."""
-    need_tensor("addmm", "input", 1, input)
-    need_dims("addmm", (("mat1", mat1, 2), ("mat2", mat2, 2)))
-    return call(ROWS["addmm"], (input, mat1, mat2), beta=beta, alpha=alpha)
+    """``beta * input + alpha * mat1 @ mat2`` of ``[n, m]`` and ``[m, p]``; ``input`` broadcasts to the product's shape."""
+    factors = _factors("addmm", "addmm", (input, mat1, mat2), beta, alpha)
+    return call(ROWS["addmm"], (input, mat1, mat2), **factors)
+
+
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * mat @ vec`` of ``[n, m]`` and ``[m]``; ``input`` broadcasts to the product's shape."""
+    factors = _factors("addmv", "addmv", (input, mat, vec), beta, alpha)
+    return call(ROWS["addmv"], (input, mat, vec), **factors)
+
+
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * outer(vec1, vec2)`` of ``[n]`` and ``[m]``; ``input`` broadcasts to the product's shape."""
+    factors = _factors("addr", "addr", (input, vec1, vec2), beta, alpha)
+    return call(ROWS["addr"], (input, vec1, vec2), **factors)
+
+
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * (batch1 @ batch2).sum(0)`` of ``[b, n, m]`` and ``[b, m, p]``; ``input`` broadcasts to it."""
+    factors = _factors("addbmm", "addbmm", (input, batch1, batch2), beta, alpha)
+    return call(ROWS["addbmm"], (input, batch1, batch2), **factors)
+
+
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * batch1 @ batch2`` of ``[b, n, m]`` and ``[b, m, p]``; ``input`` broadcasts to the product's shape."""
+    factors = _factors("baddbmm", "baddbmm", (input, batch1, batch2), beta, alpha)
+    return call(ROWS["baddbmm"], (input, batch1, batch2), **factors)
+
+
+def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``addmm``, written into the tensor. Returns the tensor."""
+    factors = _factors("addmm_", "addmm", (input, mat1, mat2), beta, alpha)
+    return write(ROWS["addmm"], input, mat1, mat2, **factors)
+
+
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``addmv``, written into the tensor. Returns the tensor."""
+    factors = _factors("addmv_", "addmv", (input, mat, vec), beta, alpha)
+    return write(ROWS["addmv"], input, mat, vec, **factors)
+
+
+def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``addr``, written into the tensor. Returns the tensor."""
+    factors = _factors("addr_", "addr", (input, vec1, vec2), beta, alpha)
+    return write(ROWS["addr"], input, vec1, vec2, **factors)
+
+
+def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``addbmm``, written into the tensor. Returns the tensor."""
+    factors = _factors("addbmm_", "addbmm", (input, batch1, batch2), beta, alpha)
+    return write(ROWS["addbmm"], input, batch1, batch2, **factors)
+
+
+def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``baddbmm``, written into the tensor. Returns the tensor."""
+    factors = _factors("baddbmm_", "baddbmm", (input, batch1, batch2), beta, alpha)
+    return write(ROWS["baddbmm"], input, batch1, batch2, **factors)

@@ -2,7 +2,9 @@
 
 from tensorlab.ops import (
     activations,
+    addproducts,
     convert,
+    distances,
     indexing,
     joining,
     losses,
@@ -17,4 +19,5 @@ from tensorlab.ops.table import ROWS
 
 __all__ = [
     "ROWS", "activations", "convert", "indexing", "joining", "losses", "matmul", "pointwise", "reduce", "selection", "sorting", "views",
+    "addproducts", "distances",
 ]  # fmt: skip

@@ -21,14 +21,14 @@ def times(a: Any, b: Any) -> Any:
 
 
 def _product(xp: Any, a: Any, b: Any) -> Any:
-    return _low(_product, xp, a, b) if a.dtype != b.dtype or _is_low(a) else times(a, b)
+    return widened(_product, xp, a, b) if a.dtype != b.dtype or is_low(a) else times(a, b)
 
 
-def _is_low(a: Any) -> bool:
+def is_low(a: Any) -> bool:
     return a.dtype.itemsize == 2 and a.dtype.kind in "fV"
 
 
-def _low(kernel: Any, xp: Any, *arrays: Any, **attrs: Any) -> Any:
+def widened(kernel: Any, xp: Any, *arrays: Any, **attrs: Any) -> Any:
     """A product of float16 or bfloat16 worked out in float32, rounded once. Raises ``RuntimeError`` where types differ."""
     names = [a.dtype.name for a in arrays if a is not None]
     if len(set(names)) > 1:
@@ -183,8 +183,8 @@ def linear_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
 def _linear(xp: Any, x: Any, w: Any, b: Any = None) -> Any:
     if b is not None and b.dtype != x.dtype:
         raise RuntimeError(f"linear(): bias is {b.dtype.name}, input is {x.dtype.name}; they must be the same")
-    if x.dtype != w.dtype or _is_low(x):
-        return _low(_linear, xp, x, w, b)
+    if x.dtype != w.dtype or is_low(x):
+        return widened(_linear, xp, x, w, b)
     r = x.dot(w.T) if x.ndim == 2 else times(x, w.T)
     if b is not None:
         if r.ndim == b.ndim:
@@ -257,44 +257,4 @@ linear_without_bias = row(
     samples=lambda t: [((t(5, 3), t(2, 3)), {}), ((t(4, 5, 3), t(2, 3)), {}), ((t(4, 3), t(3)), {})],
     on_arrays=True,
     node="MmBackward0",
-)
-
-
-def _addmm(xp: Any, c: Any, a: Any, b: Any, beta: float, alpha: float) -> Any:
-    if not a.dtype == b.dtype == c.dtype or _is_low(a):
-        return _low(_addmm, xp, c, a, b, beta=beta, alpha=alpha)
-    r = times(a, b)
-    if alpha != 1:
-        r = r * r.dtype.type(alpha)
-    if beta == 0:  # what is in self then does not matter, not even NaN
-        return r
-    return r + (c if beta == 1 else c * c.dtype.type(beta))
-
-
-def _addmm_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
-    out = matmul_shape(shapes[1:])
-    if broadcast_shapes(shapes[0], out, op="addmm") != out:
-        raise RuntimeError(
-            f"addmm(): The expanded size of the tensor {list(shapes[0])} must match the product {list(out)}"
-        )
-    return out
-
-
-addmm = row(
-    "addmm",
-    "self mat1 mat2",
-    forward=_addmm,
-    infer=_addmm_shape,
-    grad={
-        "self": lambda g, beta: g if beta == 1 else g * beta,
-        "mat1": lambda g, mat2, alpha: times(g, mat2.T) * alpha,
-        "mat2": lambda g, mat1, alpha: times(mat1.T, g) * alpha,
-    },
-    formula="result = β · self + α · mat1 · mat2",
-    derivatives={"self": "β · grad", "mat1": "α · grad · mat2ᵀ", "mat2": "α · mat1ᵀ · grad"},
-    autocast=LOWER,
-    onnx="Gemm",
-    cost=lambda shapes, result, **attrs: 2 * elements(result) * shapes[1][-1],
-    samples=lambda t: [((t(4), t(2, 3), t(3, 4)), {}), ((t(2, 4), t(2, 3), t(3, 4)), {"beta": 0.5, "alpha": 2.0})],
-    on_arrays=True,
 )

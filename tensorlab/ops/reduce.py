@@ -478,10 +478,12 @@ def _vector_norm_grad(g: Any, self: Any, result: Any, dim: Dims, keepdim: bool, 
     if not keepdim:
         shape = reduced(self.shape, dim, True)
         g, result = g.reshape(shape), result.reshape(shape)
+    nowhere = result == 0
+    result = result.masked_fill(nowhere, 1)  # so that no power of it is infinite, here or in the next derivative
     if p == 2:
-        return self * (g / result).masked_fill(result == 0, 0)
-    scale = (g / result ** (p - 1)).masked_fill(result == 0, 0)
-    return (self.sgn() * self.abs() ** (p - 1)).masked_fill(self == 0, 0) * scale
+        return self * (g / result).masked_fill(nowhere, 0)
+    scale = (g / result ** (p - 1)).masked_fill(nowhere, 0)
+    return self.sgn() * self.masked_fill(self == 0, 1).abs() ** (p - 1) * scale
 
 
 vector_norm = row(

@@ -104,7 +104,7 @@ def test_the_type_of_a_result_follows_the_row(name: str, number: int, dtype: Any
     try:
         found = sample.run()
     except RuntimeError as error:
-        assert np.dtype(dtype).kind == "i", error
+        assert np.dtype(dtype).kind == "i" or "float16" in str(error), error
         return
     common = _common(sample) if sample.row.promotes else dtypes.bool_
     if sample.row.result == BOOL:

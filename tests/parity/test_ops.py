@@ -28,6 +28,10 @@ LEFT_OUT = {
     ("einsum", ""): "PyTorch's table gives the equation last",
     ("zero_", ""): "PyTorch's table writes into a leaf through a copy",
 }
+#: Sums that PyTorch rounds after every term where they are rounded once here, which tells in the types of 16 bits.
+ROUNDED_ONCE = {"addbmm", "addr"}
+#: In-place forms that PyTorch lets make their tensor larger; here nothing that is written to changes its shape.
+GROWS = {"addbmm"}
 #: Which of equal elements comes first is nobody's promise, so only types in which sample values differ are compared.
 ORDERED = {"topk", "sort", "argsort", "msort", "median", "kthvalue"}
 DTYPES = [
@@ -109,6 +113,8 @@ def test_values_types_shapes_and_gradients_are_those_of_pytorch(op: Any) -> None
     for dtype in DTYPES:
         if dtype not in op.supported_dtypes("cpu"):
             continue
+        if op.name in ROUNDED_ONCE and dtype in (torch.float16, torch.bfloat16):
+            continue
         differentiable = op.supports_autograd and dtype in (torch.float32, torch.float64)
         if op.name in ORDERED and dtype not in (torch.float32, torch.float64):
             continue
@@ -155,6 +161,10 @@ def test_in_place_forms_write_what_pytorch_writes_and_refuse_what_it_refuses(op:
                 op.inplace_variant(theirs, *sample.args, **sample.kwargs)
             except RuntimeError:
                 with pytest.raises(RuntimeError):
+                    getattr(ours, name)(*args, **kwargs)
+                continue
+            if op.name in GROWS and theirs.shape != sample.input.shape:
+                with pytest.raises(RuntimeError, match="cannot make its tensor larger"):
                     getattr(ours, name)(*args, **kwargs)
                 continue
             assert getattr(ours, name)(*args, **kwargs) is ours
