@@ -30,11 +30,9 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     )
 
 
-@pytest.mark.parametrize(("name", "number"), ALL, ids=ids)
+@pytest.mark.parametrize(("name", "number"), [case for case in ALL if case[0] in REFERENCES], ids=ids)
 def test_a_row_gives_what_numpy_gives(name: str, number: int) -> None:
-    reference = REFERENCES.get(name)
-    if reference is None:
-        pytest.skip("no independent formula")
+    reference = REFERENCES[name]
     sample = driver.sample(name, number)
     args = driver.replaced(sample.args, iter([_Array(x) for x in sample.inputs]))
     expected = reference(*_arrays(args), **sample.kwargs)
