@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from tensorlab.functional import (
     activations,
     contraction,
+    convolutions,
     distances,
     indexing,
     joining,
+    margins,
     pointwise,
     products,
     questions,
@@ -25,9 +27,11 @@ from tensorlab.functional.checked import checked
 if TYPE_CHECKING:
     from tensorlab.functional.activations import *  # noqa: F403
     from tensorlab.functional.contraction import *  # noqa: F403
+    from tensorlab.functional.convolutions import *  # noqa: F403
     from tensorlab.functional.distances import *  # noqa: F403
     from tensorlab.functional.indexing import *  # noqa: F403
     from tensorlab.functional.joining import *  # noqa: F403
+    from tensorlab.functional.margins import *  # noqa: F403
     from tensorlab.functional.pointwise import *  # noqa: F403
     from tensorlab.functional.products import *  # noqa: F403
     from tensorlab.functional.questions import *  # noqa: F403
@@ -47,6 +51,8 @@ MODULES = (
     joining,
     indexing,
     questions,
+    convolutions,
+    margins,
 )
 
 #: The plain functions by name, for everything that becomes a method.

@@ -4,11 +4,13 @@ from tensorlab.ops import (
     activations,
     addproducts,
     convert,
+    convolution,
     distances,
     indexing,
     joining,
     losses,
     matmul,
+    padding,
     pointwise,
     reduce,
     selection,
@@ -20,4 +22,6 @@ from tensorlab.ops.table import ROWS
 __all__ = [
     "ROWS", "activations", "convert", "indexing", "joining", "losses", "matmul", "pointwise", "reduce", "selection", "sorting", "views",
     "addproducts", "distances",
+    "convolution",
+    "padding",
 ]  # fmt: skip

@@ -29,7 +29,9 @@ LEFT_OUT = {
     ("zero_", ""): "PyTorch's table writes into a leaf through a copy",
 }
 #: Sums that PyTorch rounds after every term where they are rounded once here, which tells in the types of 16 bits.
-ROUNDED_ONCE = {"addbmm", "addr"}
+ROUNDED_ONCE = {
+    "addbmm", "addr", "nn.functional.conv_transpose1d", "nn.functional.conv_transpose2d", "nn.functional.conv_transpose3d",
+}  # fmt: skip
 #: In-place forms that PyTorch lets make their tensor larger; here nothing that is written to changes its shape.
 GROWS = {"addbmm"}
 #: Which of equal elements comes first is nobody's promise, so only types in which sample values differ are compared.

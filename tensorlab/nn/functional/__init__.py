@@ -1,11 +1,21 @@
 """Layers and losses as functions, with PyTorch's names and arguments. ``import tensorlab.nn.functional as F``."""
 
-from tensorlab.nn.functional import activations, layers, losses
+from tensorlab.nn.functional import (
+    activations,
+    convolution,
+    layers,
+    losses,
+    padding,
+)
 from tensorlab.nn.functional.activations import *  # noqa: F403
+from tensorlab.nn.functional.convolution import *  # noqa: F403
 from tensorlab.nn.functional.layers import *  # noqa: F403
 from tensorlab.nn.functional.losses import *  # noqa: F403
+from tensorlab.nn.functional.padding import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activations.__all__
+__all__ += convolution.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
+__all__ += padding.__all__

@@ -114,6 +114,10 @@ def cross_entropy(
     if label_smoothing and not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if soft:
+        if ignore_index >= 0:
+            raise RuntimeError(
+                f"ignore_index is not supported for floating point target, got {ignore_index}: probabilities have no class to ignore"
+            )
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, dim)
     input = _without_ignored(input, target, ignore_index, dim)
     log_odds = call(_LOG_SOFTMAX, (input,), dim=dim)

@@ -1,19 +1,33 @@
 """The modules, one file a kind."""
 
-from tensorlab.nn.modules import activation, container, dropout, flatten, linear, loss, module
+from tensorlab.nn.modules import (
+    activation,
+    container,
+    conv,
+    dropout,
+    flatten,
+    linear,
+    loss,
+    module,
+    padding,
+)
 from tensorlab.nn.modules.activation import *  # noqa: F403
 from tensorlab.nn.modules.container import *  # noqa: F403
+from tensorlab.nn.modules.conv import *  # noqa: F403
 from tensorlab.nn.modules.dropout import *  # noqa: F403
 from tensorlab.nn.modules.flatten import *  # noqa: F403
 from tensorlab.nn.modules.linear import *  # noqa: F403
 from tensorlab.nn.modules.loss import *  # noqa: F403
 from tensorlab.nn.modules.module import *  # noqa: F403
+from tensorlab.nn.modules.padding import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activation.__all__
 __all__ += container.__all__
+__all__ += conv.__all__
 __all__ += dropout.__all__
 __all__ += flatten.__all__
 __all__ += linear.__all__
 __all__ += loss.__all__
 __all__ += module.__all__
+__all__ += padding.__all__

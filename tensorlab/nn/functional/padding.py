@@ -1,0 +1,5 @@
+"""Padding as a function."""
+
+from tensorlab.functional import pad as pad
+
+__all__ = ["pad"]
