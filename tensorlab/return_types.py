@@ -8,13 +8,14 @@ from typing import Any
 
 
 @cache
-def named(op: str) -> Any:
-    """The named tuple ``(values, indices)`` that ``op`` returns."""
-    made = namedtuple(op, ("values", "indices"))  # type: ignore[misc]
+def named(op: str, fields: tuple[str, ...] = ("values", "indices")) -> Any:
+    """The named tuple that ``op`` returns."""
+    made = namedtuple(op, fields)  # type: ignore[misc]
     made.__module__ = "tensorlab.return_types"
 
     def show(self: Any) -> str:
-        return f"tensorlab.return_types.{op}(\nvalues={self.values!r},\nindices={self.indices!r})"
+        lines = ",\n".join([f"{field}={value!r}" for field, value in zip(fields, self, strict=True)])
+        return f"tensorlab.return_types.{op}(\n{lines})"
 
     made.__repr__ = show  # type: ignore[method-assign]
     return made

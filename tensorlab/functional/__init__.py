@@ -9,35 +9,47 @@ from typing import TYPE_CHECKING, Any
 
 from tensorlab.functional import (
     activations,
+    arranging,
     contraction,
     convolutions,
+    counting,
+    cutting,
+    differences,
     distances,
     indexing,
     joining,
     margins,
+    ordering,
     pointwise,
     products,
     questions,
     reductions,
     shapes,
     sorting,
+    statistics,
 )
 from tensorlab.functional.checked import checked
 
 if TYPE_CHECKING:
     from tensorlab.functional.activations import *  # noqa: F403
+    from tensorlab.functional.arranging import *  # noqa: F403
     from tensorlab.functional.contraction import *  # noqa: F403
     from tensorlab.functional.convolutions import *  # noqa: F403
+    from tensorlab.functional.counting import *  # noqa: F403
+    from tensorlab.functional.cutting import *  # noqa: F403
+    from tensorlab.functional.differences import *  # noqa: F403
     from tensorlab.functional.distances import *  # noqa: F403
     from tensorlab.functional.indexing import *  # noqa: F403
     from tensorlab.functional.joining import *  # noqa: F403
     from tensorlab.functional.margins import *  # noqa: F403
+    from tensorlab.functional.ordering import *  # noqa: F403
     from tensorlab.functional.pointwise import *  # noqa: F403
     from tensorlab.functional.products import *  # noqa: F403
     from tensorlab.functional.questions import *  # noqa: F403
     from tensorlab.functional.reductions import *  # noqa: F403
     from tensorlab.functional.shapes import *  # noqa: F403
     from tensorlab.functional.sorting import *  # noqa: F403
+    from tensorlab.functional.statistics import *  # noqa: F403
 
 MODULES = (
     pointwise,
@@ -50,9 +62,15 @@ MODULES = (
     shapes,
     joining,
     indexing,
-    questions,
+    ordering,
+    statistics,
+    counting,
+    differences,
+    arranging,
+    cutting,
     convolutions,
     margins,
+    questions,
 )
 
 #: The plain functions by name, for everything that becomes a method.
@@ -71,7 +89,7 @@ def names(module: Any, constant: str) -> list[str]:
 def _publish() -> list[str]:
     offered = []
     for module in MODULES:
-        takes_out = module not in (shapes, questions)
+        takes_out = module not in (shapes, cutting, questions)
         elsewhere = names(module, "ELSEWHERE")
         for name, function in vars(module).items():
             home = getattr(function, "__module__", None)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch
+from tensorlab import backend, dispatch, layout
 from tensorlab.creation import number
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_index, need_tensor
 from tensorlab.functional.pointwise import where
 from tensorlab.functional.shapes import broadcast_tensors, expand, reshape
-from tensorlab.layout import broadcast_shapes, wrap_dim
+from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -113,7 +113,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"{input._a.ndim} dimensions for input, and {indices._a.ndim} dimensions for indices"
         )
     d = wrap_dim(dim, input._a.ndim, "take_along_dim")
-    rest = broadcast_shapes(_without(input._a.shape, d), _without(indices._a.shape, d), op="take_along_dim")
+    rest = layout.broadcast_shapes(_without(input._a.shape, d), _without(indices._a.shape, d), op="take_along_dim")
     size = input._a.shape[d]
     indices = where(indices < 0, indices + size, indices)
     full = [(*rest[:d], x._a.shape[d], *rest[d:]) for x in (input, indices)]

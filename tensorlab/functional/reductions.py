@@ -26,7 +26,7 @@ IN_PLACE = """
 """
 #: Functions that are not found at ``tensorlab.<name>``.
 ELSEWHERE = """
-    vector_norm
+    vector_norm spread_over
 """
 
 
@@ -92,7 +92,8 @@ def _one_dims(op: str, input: Tensor, dim: Any, axis: Any) -> tuple[int, ...]:
     return (d,) if input._a.ndim else ()
 
 
-def _spread(op: str, input: Tensor, dim: Any, unbiased: Any, correction: Any, keepdim: bool) -> Tensor:
+def spread_over(op: str, input: Tensor, dim: Any, unbiased: Any, correction: Any, keepdim: bool) -> Any:
+    """The call of a measure of spread: ``var``, ``std``, or one of those with the mean."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if correction is None:
@@ -115,7 +116,7 @@ def var(
     keepdims: bool = False,
 ) -> Tensor:  # fmt: skip
     """Variance of all elements, or over ``dim``, divided by ``n - correction`` (1 unless said otherwise)."""
-    return _spread("var", input, axis if dim is None else dim, unbiased, correction, keepdim or keepdims)
+    return spread_over("var", input, axis if dim is None else dim, unbiased, correction, keepdim or keepdims)
 
 
 def std(
@@ -123,7 +124,7 @@ def std(
     keepdims: bool = False,
 ) -> Tensor:  # fmt: skip
     """Standard deviation of all elements, or over ``dim``, with ``n - correction`` (1 unless said otherwise)."""
-    return _spread("std", input, axis if dim is None else dim, unbiased, correction, keepdim or keepdims)
+    return spread_over("std", input, axis if dim is None else dim, unbiased, correction, keepdim or keepdims)
 
 
 def cumsum(input: Tensor, dim: int | None = None, *, dtype: Any = None, axis: int | None = None) -> Tensor:

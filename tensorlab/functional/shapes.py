@@ -23,7 +23,7 @@ METHODS = """
 """
 #: Functions that are not found at ``tensorlab.<name>``.
 ELSEWHERE = """
-    view_as_shape slice_dim view_dtype repeat
+    view_as_shape slice_dim view_dtype repeat select_at slice_bounds checked_layout
 """
 
 
@@ -162,11 +162,13 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """One dimension split into several; a view. ``-1`` once is worked out."""
     d = wrap_dim(dim, input._a.ndim, "unflatten")
     shape = input._a.shape
+    if not len(sizes):
+        raise RuntimeError("unflatten: sizes must be non-empty")
     return view_as_shape(input, (*shape[:d], *layout.infer_size(sizes, shape[d]), *shape[d + 1 :]))
 
 
-def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """One index of a dimension, which goes away; a view. Raises ``IndexError`` naming the size."""
+def select_at(input: Tensor, dim: int, index: int) -> tuple[int, int]:
+    """A dimension and an index into it, both counted from 0. Raises ``IndexError`` naming the size."""
     n = input._a.ndim
     if n == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -177,17 +179,30 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         raise IndexError(
             f"select(): index {at} out of range for tensor of size {list(input._a.shape)} at dimension {d}"
         )
-    return view(ROWS["select"], input, dim=d, index=at % size)
+    return d, at % size
+
+
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """One index of a dimension, which goes away; a view. Raises ``IndexError`` naming the size."""
+    d, at = select_at(input, dim, index)
+    return view(ROWS["select"], input, dim=d, index=at)
+
+
+def slice_bounds(
+    input: Tensor, dim: int, start: int | None, stop: int | None, step: int | None
+) -> tuple[int, int, int]:
+    """A slice of a dimension with its ends within the size. Raises ``ValueError`` for steps below 1."""
+    step = 1 if step is None else operator.index(step)
+    if step <= 0:
+        raise ValueError(f"step must be greater than zero, got {step}; use .flip({dim}) to reverse a dimension")
+    first, last, _ = slice(start, stop, step).indices(input._a.shape[dim])
+    return first, last if last > first else first, step
 
 
 def slice_dim(input: Tensor, dim: int, start: int | None, stop: int | None, step: int | None) -> Tensor:
     """``start:stop:step`` of one dimension; a view. Raises ``ValueError`` for steps below 1."""
-    step = 1 if step is None else operator.index(step)
-    if step <= 0:
-        raise ValueError(f"step must be greater than zero, got {step}; use .flip({dim}) to reverse a dimension")
-    size = input._a.shape[dim]
-    first, last, _ = slice(start, stop, step).indices(size)
-    return view(ROWS["slice"], input, dim=dim, start=first, stop=last if last > first else first, step=step)
+    first, last, step = slice_bounds(input, dim, start, stop, step)
+    return view(ROWS["slice"], input, dim=dim, start=first, stop=last, step=step)
 
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
@@ -214,8 +229,16 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """The storage of ``input`` under any layout, checked against the storage's size."""
-    at = layout_of(input)
-    wanted = layout.Layout(tuple(size), tuple(stride), at.offset if storage_offset is None else storage_offset)
+    return view(ROWS["as_strided"], input, layout=checked_layout(input, size, stride, storage_offset))
+
+
+def checked_layout(
+    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
+) -> layout.Layout:
+    """Any layout of the storage of ``input``. Raises ``RuntimeError`` where it reaches outside."""
+    wanted = layout.Layout(
+        tuple(size), tuple(stride), layout_of(input).offset if storage_offset is None else storage_offset
+    )
     if len(wanted.shape) != len(wanted.strides):
         raise RuntimeError(f"as_strided(): mismatch in length of strides and shape: {list(size)} and {list(stride)}")
     if builtins.min((*wanted.shape, *wanted.strides, wanted.offset)) < 0:
@@ -231,7 +254,7 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {wanted.offset}, and itemsize {input._a.itemsize} "
             f"requiring a storage size of {needed} are out of bounds for storage of size {held}"
         )
-    return view(ROWS["as_strided"], input, layout=wanted)
+    return wanted
 
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
@@ -288,7 +311,9 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, input._a.ndim, "chunk")
     size = input._a.shape[d]
-    return split(input, (size + chunks - 1) // chunks if size else 0, d)
+    if size == 0:
+        return views(ROWS["split"], input, dim=d, sizes=(0,) * chunks)
+    return split(input, (size + chunks - 1) // chunks, d)
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:

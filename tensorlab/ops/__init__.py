@@ -10,18 +10,19 @@ from tensorlab.ops import (
     joining,
     losses,
     matmul,
+    ordering,
     padding,
     pointwise,
     reduce,
+    scatters,
     selection,
     sorting,
+    statistics,
     views,
 )
 from tensorlab.ops.table import ROWS
 
 __all__ = [
-    "ROWS", "activations", "convert", "indexing", "joining", "losses", "matmul", "pointwise", "reduce", "selection", "sorting", "views",
-    "addproducts", "distances",
-    "convolution",
-    "padding",
+    "ROWS", "activations", "addproducts", "convert", "convolution", "distances", "indexing", "joining", "losses",
+    "matmul", "ordering", "padding", "pointwise", "reduce", "scatters", "selection", "sorting", "statistics", "views",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from tensorlab.ops.table import NO_ONNX, elements, row
 Shape = tuple[int, ...]
 
 
-def _order(xp: Any, a: Any, dim: int, descending: bool) -> Any:
+def in_order(xp: Any, a: Any, dim: int, descending: bool) -> Any:
     """The indices that sort ``a`` along ``dim``; equal elements keep their order either way."""
     if a.dtype.kind == "c":
         raise RuntimeError("sort(): complex numbers have no order; sort their .abs()")
@@ -27,7 +27,7 @@ def _order(xp: Any, a: Any, dim: int, descending: bool) -> Any:
 def _sort(xp: Any, a: Any, dim: int, descending: bool) -> Any:
     if a.ndim == 0:
         return a.copy(), xp.zeros((), np.int64)
-    at = _order(xp, a, dim, descending)
+    at = in_order(xp, a, dim, descending)
     return xp.take_along_axis(a, at, axis=dim), at.astype(np.int64)
 
 
@@ -60,7 +60,7 @@ sort = row(
 def _topk(xp: Any, a: Any, k: int, dim: int, largest: bool) -> Any:
     if a.ndim == 0:
         return a.copy(), xp.zeros((), np.int64)
-    at = _order(xp, a, dim, largest)[(slice(None),) * dim + (slice(0, k),)]
+    at = in_order(xp, a, dim, largest)[(slice(None),) * dim + (slice(0, k),)]
     return xp.take_along_axis(a, at, axis=dim), at.astype(np.int64)
 
 
@@ -87,7 +87,7 @@ topk = row(
 
 def _median_at(xp: Any, a: Any, dim: int) -> Any:
     """The index of the lower of the two elements in the middle, or of a NaN."""
-    order = _order(xp, a, dim, False)
+    order = in_order(xp, a, dim, False)
     last = xp.expand_dims(xp.take(order, a.shape[dim] - 1, axis=dim), dim)
     middle = xp.expand_dims(xp.take(order, (a.shape[dim] - 1) // 2, axis=dim), dim)
     top = xp.take_along_axis(a, last, axis=dim)

@@ -72,7 +72,11 @@ CALLS: dict[str, Callable[..., Any]] = {
     "nll_loss_backward": _nll("nll_loss_backward"),
     "clone": lambda x: x.clone(),
     "linear": _op("linear"),
+    "as_strided_copy": _op("as_strided_copy"),
+    "as_strided_scatter": _op("as_strided_scatter"),
+    "block_diag": lambda *tensors: tl.block_diag(*tensors),
     "median_dim": lambda x, *args, **kwargs: x.median(*args, **kwargs),
+    "nanmedian_dim": lambda x, *args, **kwargs: x.nanmedian(*args, **kwargs),
 }
 
 

@@ -35,7 +35,10 @@ ROUNDED_ONCE = {
 #: In-place forms that PyTorch lets make their tensor larger; here nothing that is written to changes its shape.
 GROWS = {"addbmm"}
 #: Which of equal elements comes first is nobody's promise, so only types in which sample values differ are compared.
-ORDERED = {"topk", "sort", "argsort", "msort", "median", "kthvalue"}
+ORDERED = {"topk", "sort", "argsort", "msort", "median", "kthvalue", "mode"}
+#: Gradients that are not compared: PyTorch's are off by 0.003 of 5 in float32, or wrong (the part that was written over gets grad,
+#: the rest gets 0). Ours are checked against differences.
+ROUGH = {("logcumsumexp", torch.float32), ("as_strided_scatter", torch.float32), ("as_strided_scatter", torch.float64)}
 DTYPES = [
     getattr(torch, n) for n in ("float32", "float64", "int64", "uint8", "bool", "float16", "bfloat16", "complex64")
 ]
@@ -118,6 +121,7 @@ def test_values_types_shapes_and_gradients_are_those_of_pytorch(op: Any) -> None
         if op.name in ROUNDED_ONCE and dtype in (torch.float16, torch.bfloat16):
             continue
         differentiable = op.supports_autograd and dtype in (torch.float32, torch.float64)
+        differentiable = differentiable and (op.name, dtype) not in ROUGH
         if op.name in ORDERED and dtype not in (torch.float32, torch.float64):
             continue
         for number, sample in enumerate(samples(op, dtype, requires_grad=differentiable)):

@@ -1,0 +1,228 @@
+"""Tensors laid out anew: as rows, columns, blocks and diagonals, turned, padded, multiplied out."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorlab import dispatch, layout
+from tensorlab.creation import number, zeros
+from tensorlab.dispatch import call
+from tensorlab.functional.arguments import list_of_tensors, need_tensor
+from tensorlab.functional.joining import cat, meshgrid, stack, vstack
+from tensorlab.functional.pointwise import mul
+from tensorlab.functional.shapes import clone, flip, reshape, transpose, unsqueeze
+from tensorlab.layout import wrap_dim
+from tensorlab.ops import ROWS
+from tensorlab.size import Size
+
+Tensor = Any
+
+#: Functions that are methods under the same name, with the tensor as their first argument.
+METHODS = """
+    diag_embed diagflat fliplr flipud rot90 kron
+"""
+
+
+def _at_least(op: str, tensors: tuple[Any, ...], grow: Any) -> Any:
+    """``grow`` applied to each of several tensors, given one by one or as a list; a single one comes back alone."""
+    if len(tensors) == 1 and isinstance(tensors[0], dispatch.Tensor):
+        return grow(tensors[0])
+    given = tensors[0] if len(tensors) == 1 else tensors
+    return tuple([grow(x) for x in list_of_tensors(op, given)])
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Numbers as vectors of one element, other tensors as they are; views."""
+    return _at_least("atleast_1d", tensors, lambda x: x if x._a.ndim else reshape(x, (1,)))
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Vectors as rows of a matrix, tensors with more dimensions as they are; views."""
+
+    def grow(x: Tensor) -> Tensor:
+        return reshape(x, (1, 1)) if x._a.ndim == 0 else unsqueeze(x, 0) if x._a.ndim == 1 else x
+
+    return _at_least("atleast_2d", tensors, grow)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Vectors as ``[1, n, 1]``, matrices as ``[n, m, 1]``, tensors with more dimensions as they are; views."""
+
+    def grow(x: Tensor) -> Tensor:
+        if x._a.ndim == 0:
+            return reshape(x, (1, 1, 1))
+        if x._a.ndim == 1:
+            return unsqueeze(unsqueeze(x, 0), -1)
+        return unsqueeze(x, -1) if x._a.ndim == 2 else x
+
+    return _at_least("atleast_3d", tensors, grow)
+
+
+row_stack = vstack
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors side by side along dimension 1, vectors and numbers as columns."""
+    return cat(
+        [reshape(x, (x._a.size, 1)) if x._a.ndim < 2 else x for x in list_of_tensors("column_stack", tensors)], 1
+    )
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors one behind the other along dimension 2, vectors as ``[1, n, 1]``."""
+    return cat([atleast_3d(x) for x in list_of_tensors("dstack", tensors)], 2)
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The common shape of several, each a number or a sequence of numbers. Raises ``RuntimeError`` where they do not meet.
+
+    >>> import tensorlab as tl
+    >>> tl.broadcast_shapes((3, 1), 4)
+    tensorlab.Size([3, 4])
+    """
+    found = []
+    for shape in shapes:
+        sizes = (shape,) if isinstance(shape, int) else shape
+        if not isinstance(sizes, (tuple, list)) or not builtins.all(isinstance(n, int) for n in sizes):
+            raise RuntimeError(
+                f"broadcast_shapes(): Input shapes should be of type ints, or a tuple of ints, got {shape}"
+            )
+        if builtins.any(n < 0 for n in sizes):
+            raise ValueError(f"broadcast_shapes(): a dimension cannot have a negative length: {tuple(sizes)}")
+        found.append(tuple(sizes))
+    return Size(layout.broadcast_shapes(*found, op="broadcast_shapes"))
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix with the tensors along its diagonal and zeros elsewhere; vectors count as rows. Types promote."""
+    parts = [atleast_2d(x) for x in list_of_tensors("block_diag", tensors)] if tensors else [zeros(1, 0)]
+    for i, x in enumerate(parts):
+        if x._a.ndim > 2:
+            raise RuntimeError(
+                f"block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {x._a.ndim} dimensions"
+            )
+    return call(ROWS["block_diag"], parts, sizes=tuple([x._a.shape for x in parts]))
+
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """Kronecker's product: every element of ``input`` times all of ``other``, as blocks."""
+    need_tensor("kron", "other", 2, other)
+    n = max(input._a.ndim, other._a.ndim)
+    a, b = ((1,) * (n - x._a.ndim) + x._a.shape for x in (input, other))
+    spread = mul(
+        reshape(input, [m for size in a for m in (size, 1)]), reshape(other, [m for size in b for m in (1, size)])
+    )
+    return reshape(spread, [p * q for p, q in zip(a, b, strict=True)])
+
+
+def _vector(input: Tensor) -> None:
+    if input._a.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._a.shape)}")
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, one row each, in order.
+
+    >>> import tensorlab as tl
+    >>> tl.combinations(tl.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
+    _vector(input)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return zeros(0, dtype=input.dtype, device=input.device)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    chosen = np.array(list(choose(range(input._a.size), r)), np.int64).reshape(-1, r)
+    return input[dispatch.wrap(chosen).to(input.device)]
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All choices of one element of each vector, one row each, in order; a single vector as it is."""
+    parts = list_of_tensors("cartesian_prod", tensors)
+    for x in parts:
+        _vector(x)
+    if len(parts) == 1:
+        return parts[0]
+    return stack([reshape(x, (-1,)) for x in meshgrid(*parts)], 1)
+
+
+# ---------------------------------------------------------------------------------------------------------- diagonals
+
+
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Matrices of zeros with the last dimension of ``input`` on a diagonal of ``dim1`` and ``dim2``."""
+    n = input._a.ndim + 1
+    d1, d2 = wrap_dim(dim1, n, "diag_embed"), wrap_dim(dim2, n, "diag_embed")
+    if d1 == d2:
+        raise RuntimeError(f"diag_embed(): diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return call(ROWS["diag_embed"], (input,), offset=offset, dim1=d1, dim2=d2)
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with all elements of ``input`` on a diagonal."""
+    return diag_embed(reshape(input, (-1,)), offset)
+
+
+# ------------------------------------------------------------------------------------------------------------- turned
+
+
+def fliplr(input: Tensor) -> Tensor:
+    """Dimension 1 reversed; a copy."""
+    if input._a.ndim < 2:
+        raise RuntimeError(f"fliplr(): Input must be >= 2-d, got {input._a.ndim}-d")
+    return flip(input, (1,))
+
+
+def flipud(input: Tensor) -> Tensor:
+    """Dimension 0 reversed; a copy."""
+    if input._a.ndim < 1:
+        raise RuntimeError("flipud(): Input must be >= 1-d, got 0-d")
+    return flip(input, (0,))
+
+
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Turned by ``k`` right angles in the plane of two dimensions, from the first towards the second; a copy."""
+    n = input._a.ndim
+    if len(dims) != 2:
+        raise RuntimeError(f"rot90(): expected total rotation dims == 2, but got dims = {len(dims)}")
+    if n < 2:
+        raise RuntimeError(f"rot90(): expected total dims >= 2, but got total dims = {n}")
+    if dims[0] == dims[1] or builtins.abs(dims[0] - dims[1]) == n:
+        raise RuntimeError(
+            f"rot90(): expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    for d in dims:
+        if not -n <= d < n:
+            raise RuntimeError(f"rot90(): Rotation dim out of range, dim = {d}")
+    quarter = k % 4
+    if quarter == 0:
+        return clone(input, memory_format=layout.contiguous_format)
+    if quarter == 2:
+        return flip(input, tuple(dims))
+    return transpose(flip(input, (dims[1] if quarter == 1 else dims[0],)), dims[0], dims[1])
+
+
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Any = 0) -> Tensor:
+    """``input`` with ``value`` around it: ``pad`` lists how much before and after, the last dimension first; less than 0 cuts off.
+
+    >>> import tensorlab as tl
+    >>> tl.constant_pad_nd(tl.tensor([1, 2]), (1, 2))
+    tensor([0, 1, 2, 0, 0])
+    """
+    if len(pad) % 2:
+        raise RuntimeError(f"constant_pad_nd(): Length of pad must be even but instead it equals {len(pad)}")
+    if len(pad) > 2 * input._a.ndim:
+        raise RuntimeError(
+            "constant_pad_nd(): Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+            f"{len(pad)} while the input has {input._a.ndim} dimensions."
+        )
+    filling = number(value.item() if isinstance(value, dispatch.Tensor) else value, input.dtype)
+    return call(ROWS["constant_pad_nd"], (input,), pad=tuple(pad), value=filling[()])
