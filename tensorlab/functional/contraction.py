@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from itertools import combinations
 from string import ascii_letters
 from typing import Any
 
@@ -152,7 +152,7 @@ def _summed(x: Tensor, labels: Labels, keep: set[Any]) -> tuple[Tensor, Labels]:
 def _contracted(parts: list[tuple[Tensor, Labels]], wanted: set[Any], sizes: dict[Any, int]) -> tuple[Tensor, Labels]:
     """All operands met, two at a time: each time the two whose product takes the fewest multiplications, the earliest of several."""
     while len(parts) > 1:
-        pairs = combinations(range(len(parts)), 2)
+        pairs = itertools.combinations(range(len(parts)), 2)
         i, j = min(pairs, key=lambda pair: _work({*parts[pair[0]][1], *parts[pair[1]][1]}, sizes))
         rest = [part for number, part in enumerate(parts) if number not in (i, j)]
         needed = wanted.union(*[labels for _, labels in rest])
