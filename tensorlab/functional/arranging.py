@@ -1,4 +1,4 @@
-"""Tensors laid out anew: as rows, columns, blocks and diagonals, turned, padded, multiplied out."""
+"""Tensors laid out anew: as rows, columns, blocks and diagonals, turned, multiplied out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import dispatch, layout
-from tensorlab.creation import number, zeros
+from tensorlab.creation import zeros
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import list_of_tensors, need_tensor
 from tensorlab.functional.joining import cat, meshgrid, stack, vstack
@@ -208,21 +208,3 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     if quarter == 2:
         return flip(input, tuple(dims))
     return transpose(flip(input, (dims[1] if quarter == 1 else dims[0],)), dims[0], dims[1])
-
-
-def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Any = 0) -> Tensor:
-    """``input`` with ``value`` around it: ``pad`` lists how much before and after, the last dimension first; less than 0 cuts off.
-
-    >>> import tensorlab as tl
-    >>> tl.constant_pad_nd(tl.tensor([1, 2]), (1, 2))
-    tensor([0, 1, 2, 0, 0])
-    """
-    if len(pad) % 2:
-        raise RuntimeError(f"constant_pad_nd(): Length of pad must be even but instead it equals {len(pad)}")
-    if len(pad) > 2 * input._a.ndim:
-        raise RuntimeError(
-            "constant_pad_nd(): Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
-            f"{len(pad)} while the input has {input._a.ndim} dimensions."
-        )
-    filling = number(value.item() if isinstance(value, dispatch.Tensor) else value, input.dtype)
-    return call(ROWS["constant_pad_nd"], (input,), pad=tuple(pad), value=filling[()])

@@ -1,4 +1,4 @@
-"""Tensors with a part replaced, padded, or laid out along a diagonal: what writes to views do, out of place."""
+"""Tensors with a part replaced, or laid out along a diagonal: what writes to views do, out of place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from tensorlab.ops.table import NO_ONNX, PROMOTE, SAME, elements, no_cost, per_element, row
 
 Shape = tuple[int, ...]
-Pad = tuple[int, ...]
 
 
 def _replacing(name: str, write: Callable[..., None], grad: dict[str, Any], formula: str, samples: Any) -> Any:
@@ -86,50 +85,6 @@ diagonal_scatter = _replacing(
     },
     "result = self with src on a diagonal",
     lambda t: [((t(3, 4), t(3)), {}), ((t(3, 4), t(2), -1), {}), ((t(2, 3, 3), t(2, 3), 0, 1, 2), {})],
-)
-
-# ------------------------------------------------------------------------------------------------------------ padding
-
-
-def padded_shape(shape: Sequence[int], pad: Pad) -> Shape:
-    """The shape after padding: ``pad`` lists (before, after) of the last dimension first."""
-    out = list(shape)
-    for i in range(len(pad) // 2):
-        out[-1 - i] += pad[2 * i] + pad[2 * i + 1]
-        if out[-1 - i] < 0:
-            raise RuntimeError(
-                f"constant_pad_nd(): narrow(): length must be non-negative, but padding {list(pad)} leaves dimension "
-                f"{len(out) - 1 - i} of shape {list(shape)} with {out[-1 - i]}"
-            )
-    return tuple(out)
-
-
-def _pad(xp: Any, a: Any, pad: Pad, value: Any) -> Any:
-    shape = padded_shape(a.shape, pad)
-    out = xp.full(shape, value, a.dtype)
-    source, target = [slice(None)] * a.ndim, [slice(None)] * a.ndim
-    for i in range(len(pad) // 2):
-        before, after = pad[2 * i], pad[2 * i + 1]
-        size, new = a.shape[-1 - i], shape[-1 - i]
-        source[-1 - i] = slice(max(0, -before), max(0, size - max(0, -after)))
-        target[-1 - i] = slice(max(0, before), max(0, new - max(0, after)))
-    part = a[tuple(source)]
-    if part.size:
-        out[tuple(target)] = part
-    return out
-
-
-constant_pad_nd = row(
-    "constant_pad_nd",
-    "self",
-    forward=_pad,
-    infer=lambda shapes, pad, value: padded_shape(shapes[0], pad),
-    grad={"self": lambda g, pad: g._op("constant_pad_nd", pad=tuple([-n for n in pad]), value=0)},
-    formula="result = self with value around it",
-    derivatives={"self": "grad without its border"},
-    onnx="Pad",
-    cost=per_element(0),
-    samples=lambda t: [((t(2, 3), (1, 2)), {}), ((t(2, 3), (1, -1, 0, 2), 0.5), {}), ((t(2, 2, 3), (-1, 2)), {})],
 )
 
 # ---------------------------------------------------------------------------------------------------------- diagonals
