@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorlab.optim.lanes import Lane, LaneOptimizer
+from tensorlab.optim import checks
 from tensorlab.optim.optimizer import Group
+from tensorlab.optim.stepping import LaneOptimizer, Rule
+from tensorlab.tensor import Tensor
 
 
 class Adam(LaneOptimizer):
@@ -18,7 +20,6 @@ class Adam(LaneOptimizer):
     """
 
     like_parameter = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
-    counts = True
 
     def __init__(
         self,
@@ -36,19 +37,16 @@ class Adam(LaneOptimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        if not 0.0 <= lr:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if not 0.0 <= eps:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        for at, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {at}: {beta}")
-        if not 0.0 <= weight_decay:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
-        if differentiable:
-            raise ValueError(
-                "differentiable=True: steps of this optimizer are not recorded; write the update with tensors instead"
-            )
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        checks.rate(lr)
+        checks.not_negative("Invalid epsilon value: {}", eps)
+        checks.betas(betas)
+        checks.not_negative("Invalid weight_decay value: {}", weight_decay)
+        if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
+            raise ValueError("betas must be either both floats or both Tensors")
+        if isinstance(betas[0], Tensor) and foreach and not capturable:
+            raise ValueError("betas[0] as a Tensor is not supported for capturable=False and foreach=True")
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -63,41 +61,32 @@ class Adam(LaneOptimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
         }
         super().__init__(params, defaults)
+        checks.switches(foreach, fused, differentiable)
 
     def _kinds(self, group: Group) -> tuple[str, ...]:
         return self.like_parameter if group["amsgrad"] else self.like_parameter[:2]
 
-    def _update(self, lane: Lane, group: Group) -> None:
-        xp, number = lane.xp, lane.constant
+    def _rule(self, lane: Any, group: Group) -> Rule:
+        xp = lane.xp
         multiply, add, divide = xp.multiply, xp.add, xp.divide
-        beta1, beta2 = (float(beta) for beta in group["betas"])
-        lr, decay, eps = float(group["lr"]), float(group["weight_decay"]), number(group["eps"])
+        beta1, beta2 = (lane.read(beta) for beta in group["betas"])
         step = lane.count()
-        size = lane.number(lr / (1 - beta1**step))
+        size = lane.number(lane.read(group["lr"]) / (1 - beta1**step))
         root = lane.number((1 - beta2**step) ** 0.5)
-        keep, first, second = number(beta2), number(1 - beta1), number(1 - beta2)
-        grads = lane.gradients()
-        if decay and group["decoupled_weight_decay"]:
-            lane.scale(lane.constant(1 - lr * decay))
-            decay = 0.0
-        values: Any = lane.values() if lane.direct or decay else None
-        for where, t, u, m, v, *peak in lane.pieces:
-            g = grads[where]
-            if group["maximize"]:
-                g = xp.negative(g, u)
-            if decay:
-                g = add(g, multiply(values[where], number(decay), t), u)
+        keep, first, second = lane.constant(beta2), lane.constant(1 - beta1), lane.constant(1 - beta2)
+        eps = lane.constant(group["eps"])
+
+        def rule(g: Any, p: Any, t: Any, u: Any, m: Any, v: Any, *peak: Any) -> None:
             add(m, multiply(xp.subtract(g, m, t), first, t), m)
-            multiply(g, g, t)
-            multiply(t, second, t)
+            multiply(multiply(g, g, t), second, t)
             add(multiply(v, keep, v), t, v)
             if peak:
                 v = xp.maximum(peak[0], v, out=peak[0])
             xp.sqrt(v, t)
             add(divide(t, root, t), eps, t)
             multiply(divide(m, t, t), size, t)
-            if lane.direct:
-                xp.subtract(values[where], t, values[where])
+
+        return rule
 
 
 class AdamW(Adam):

@@ -6,7 +6,8 @@ remembers of them (momentum and the like) lies in flat arrays too; the tensors i
 these. A large parameter is a lane of its own and is worked on where it lies, piece by piece, so that scratch memory
 stays in the processor's cache.
 
-Parameters keep their own memory: nothing is moved under the feet of whoever holds it.
+Parameters keep their own memory: nothing is moved under the feet of whoever holds it. Complex numbers are pairs of real
+ones here. Floats of 16 bits are computed with in 32; what is kept of them has 16.
 """
 
 from __future__ import annotations
@@ -16,52 +17,57 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch, modes
+from tensorlab import backend, dispatch, dtypes
 from tensorlab.dispatch import storage_of, wrap
-from tensorlab.engine import sites
-from tensorlab.optim.optimizer import Group, Optimizer
 
 #: A parameter of this many elements is a lane of its own.
 LARGE = 8_192
-#: Elements of one piece: three or four buffers of it fit into a second-level cache.
+#: Elements of one piece: a few buffers of it fit into a second-level cache.
 PIECE = 32_768
+
+State = dict[str, Any]
+#: The first value of what is remembered under a name.
+Start = Callable[[str], float]
 
 
 class Lane:
     """Parameters that take the same step, and their state in flat arrays, one a kind (``slots``).
 
-    ``pieces`` are (where, scratch, scratch, parts of the slots); ``fresh`` says that nothing was remembered before.
+    ``pieces`` are (where, scratch, scratch, scratch, parts of the slots); ``fresh`` says that nothing was remembered
+    before; ``scalars`` holds the numbers that are remembered of each parameter, one row a name.
     """
 
     def __init__(
-        self, params: Sequence[Any], states: Sequence[dict[str, Any]], kinds: Sequence[str], counts: bool
+        self, params: Sequence[Any], states: Sequence[State], kinds: Sequence[str], numbers: Sequence[str], start: Start
     ) -> None:
         first = params[0]._a
         self.xp = backend.namespace(first)
         self.on = backend.of(first).on(first)
         self.params = list(params)
         self.dtype = first.dtype
-        self.real = np.dtype(f"f{first.itemsize // 2}") if first.dtype.kind == "c" else first.dtype
-        self.direct = len(params) == 1 and first.size >= LARGE and _dense(first) is not None
+        self.work, self.narrow = _computing(first.dtype)
+        self.paired = first.dtype.kind == "c"
+        self.direct = len(params) == 1 and first.size >= LARGE and not self.narrow and _dense(first) is not None
         self.strides = first.strides
         self.fresh = all(state.get(kind) is None for state in states for kind in kinds)
-        self.size = sum([p._a.size for p in params]) * (2 if self.real is not self.dtype else 1)
-        self.kept: list[tuple[dict[str, Any], str, Any, Any]] = []
-        self.slots = [self._slot(kind, states) for kind in kinds]
-        self.steps = self._steps(states) if counts else None
+        self.size = sum([p._a.size for p in params]) * (2 if self.paired else 1)
+        self.kept: list[tuple[State, str, Any, Any]] = []
+        self.slots = [self._slot(kind, states, start(kind)) for kind in kinds]
+        self.scalars = self._numbers(numbers, states, start)
+        self._row_of = {name: row for row, name in enumerate(numbers)}
         self._values: tuple[Any, list[Any]] | None = None
         if not self.direct:
-            self._grads, self._grad_parts = self._buffer()
-            self._delta, self._delta_parts = self._buffer()
+            self._grads, self._grad_parts = self._buffer(self.work)
+            self._delta, self._delta_parts = self._buffer(self.work)
         self.pieces = list(self._pieces())
         self._constants: dict[float, Any] = {}
 
     # ----------------------------------------------------------------------------------------------- how it is laid out
 
-    def _buffer(self) -> tuple[Any, list[Any]]:
+    def _buffer(self, dtype: Any) -> tuple[Any, list[Any]]:
         """A flat array for all parameters, and for each its part in its own shape."""
-        flat = self.xp.zeros(self.size, self.real)
-        seen = flat if self.real is self.dtype else flat.view(self.dtype)
+        flat = self.xp.zeros(self.size, dtype)
+        seen = flat.view(self.dtype) if self.paired else flat
         parts, at = [], 0
         for p in self.params:
             a = p._a
@@ -69,7 +75,7 @@ class Lane:
             at += a.size
         return flat, parts
 
-    def _slot(self, kind: str, states: Sequence[dict[str, Any]]) -> Any:
+    def _slot(self, kind: str, states: Sequence[State], start: float) -> Any:
         """The flat array of one kind of state, with what was remembered so far; the state's tensors become its
         parts.
         """
@@ -77,18 +83,22 @@ class Lane:
             part = self.xp.zeros_like(self.params[0]._a)
             flat, parts = self._flat(part), [part]
         else:
-            flat, parts = self._buffer()
+            flat, parts = self._buffer(self.dtype if self.narrow else self.work)
+        if start:
+            flat[...] = start
         for state, part in zip(states, parts, strict=True):
             self._keep(state, kind, part)
         return flat
 
-    def _steps(self, states: Sequence[dict[str, Any]]) -> Any:
-        steps = np.zeros(len(states), np.float32)
-        for at, state in enumerate(states):
-            self._keep(state, "step", steps[at : at + 1].reshape(()))
-        return steps
+    def _numbers(self, names: Sequence[str], states: Sequence[State], start: Start) -> Any:
+        rows = np.empty((len(names), len(states)), scalar_type())
+        for row, name in zip(rows, names, strict=True):
+            row[...] = start(name)
+            for at, state in enumerate(states):
+                self._keep(state, name, row[at : at + 1].reshape(()))
+        return rows
 
-    def _keep(self, state: dict[str, Any], kind: str, part: Any) -> None:
+    def _keep(self, state: State, kind: str, part: Any) -> None:
         tensor = state.get(kind)
         if tensor is None:
             tensor = state[kind] = wrap(part)
@@ -100,32 +110,37 @@ class Lane:
     def _pieces(self) -> Iterator[tuple[Any, ...]]:
         piece = PIECE if self.xp is np else max(self.size, 1)  # a GPU has no second-level cache to fit into
         length = min(self.size, piece)
-        scratch = self.xp.empty(length, self.real), self.xp.empty(length, self.real)
+        scratch = [self.xp.empty(length, self.work) for _ in range(3)]
         for start in range(0, max(self.size, 1), piece):
             where = slice(start, min(start + piece, self.size))
-            n = where.stop - start
-            first = scratch[0][:n] if self.direct else self._delta[where]
-            yield where, first, scratch[1][:n], *[slot[where] for slot in self.slots]
+            t, u, w = (part[: where.stop - start] for part in scratch)
+            yield where, t if self.direct else self._delta[where], u, w, [slot[where] for slot in self.slots]
 
     def _flat(self, array: Any) -> Any:
         flat = _dense(array)
-        return flat if self.real is self.dtype else flat.view(self.real)
+        return flat.view(self.work) if self.paired else flat
 
     def intact(self) -> bool:
-        """Whether nobody replaced what is remembered, or changed single step counts."""
+        """Whether nobody replaced what is remembered, or changed single numbers of it."""
         for state, kind, tensor, part in self.kept:
             if tensor._a is not part or state.get(kind) is not tensor:
                 return False
-        if self.steps is None or len(self.steps) == 1:
+        if len(self.params) == 1:
             return True
-        steps = self.steps.tolist()
-        return steps.count(steps[0]) == len(steps)
+        for row in self.scalars.tolist():
+            if row.count(row[0]) != len(row):
+                return False
+        return True
 
     # -------------------------------------------------------------------------------------------------- one step of it
 
+    def read(self, option: Any) -> float:
+        """An option of a group as a number; it may be a tensor."""
+        return float(option)
+
     def number(self, value: float) -> Any:
         """A number as a 0-dim array, which NumPy takes in half the time that it needs for a Python number."""
-        return np.array(value, self.real) if self.xp is np else value
+        return np.array(value, self.work) if self.xp is np else value
 
     def constant(self, value: float) -> Any:
         """A number that stays the same from step to step, made once."""
@@ -136,16 +151,24 @@ class Lane:
             known = self._constants[value] = self.number(value)
         return known
 
+    def scalar(self, name: str) -> float:
+        """A number that is remembered of each parameter."""
+        return float(self.scalars[self._row_of[name]][0])
+
+    def remember(self, name: str, value: float) -> float:
+        """Remember a number, and return what can be kept of it."""
+        self.scalars[self._row_of[name]] = value
+        return self.scalar(name)
+
     def count(self) -> float:
         """Count one more step and return its number."""
-        self.steps += 1  # type: ignore[operator]
-        return float(self.steps[0])  # type: ignore[index]
+        return self.remember("step", self.scalar("step") + 1)
 
     def gradients(self) -> Any:
         """The gradients as one flat array."""
         if self.direct:
             a = self.params[0]._grad._a
-            return self._flat(a if a.strides == self.strides else _laid_out_like(self.params[0]._a, a))
+            return self._flat(a if a.strides == self.strides else backend.copied_like(a, self.params[0]._a))
         for part, p in zip(self._grad_parts, self.params):  # noqa: B905  (hot; of equal length by construction)
             part[...] = p._grad._a
         return self._grads
@@ -155,16 +178,30 @@ class Lane:
         if self.direct:
             return self._flat(self.params[0]._a)
         if self._values is None:
-            self._values = self._buffer()
+            self._values = self._buffer(self.work)
         flat, parts = self._values
         for part, p in zip(parts, self.params, strict=True):
             part[...] = p._a
         return flat
 
-    def scale(self, factor: Any) -> None:
+    def wide(self, slots: list[Any]) -> list[Any]:
+        """Parts of slots to compute with."""
+        return [slot.astype(self.work) for slot in slots] if self.narrow else slots
+
+    def stored(self, slots: list[Any], wide: list[Any]) -> None:
+        """Put what was computed back into narrow slots."""
+        if self.narrow:
+            for slot, values in zip(slots, wide, strict=True):
+                slot[...] = values
+
+    def scale(self, factor: float) -> None:
         """Multiply the parameters."""
+        number = self.constant(factor)
         for p in self.params:
-            self.xp.multiply(p._a, factor, p._a)
+            if self.narrow:
+                p._a[...] = p._a.astype(self.work) * number
+            else:
+                self.xp.multiply(p._a, number, p._a)
 
     def finish(self, name: str, site: Any) -> None:
         """Take the computed changes from the parameters, and count one write to each."""
@@ -174,39 +211,39 @@ class Lane:
             return
         for p, part in zip(self.params, self._delta_parts):  # noqa: B905
             a = p._a
-            subtract(a, part, a)
+            if self.narrow:
+                a[...] = a.astype(self.work) - part
+            else:
+                subtract(a, part, a)
             storage_of(p).bump(name, site)
 
 
 class Plan:
     """The lanes of one group, for as long as the same parameters have gradients."""
 
-    def __init__(self, group: Group, ready: list[Any], owner: LaneOptimizer, kinds: tuple[str, ...]) -> None:
-        self.group = group
+    def __init__(
+        self, ready: list[Any], state: dict[Any, State], kinds: tuple[str, ...], numbers: tuple[str, ...], start: Start
+    ) -> None:
         self.kinds = kinds
-        self.remembers = bool(kinds or owner.counts)
-        self.states = [owner.state[p] if self.remembers else {} for p in ready]
+        self.remembers = bool(kinds or numbers)
+        self.states = [state[p] if self.remembers else {} for p in ready]
         self.known = [(p, type(p._a), p._a.shape, p._a.dtype, p._a.strides) for p in ready]
         together: dict[Any, list[int]] = {}
-        for at, p in enumerate(ready):
-            state = self.states[at]
-            tensor = state.get("step")
-            step = tensor if tensor is None or isinstance(tensor, (int, float)) else tensor.item()
-            if owner.counts and step is not None and not hasattr(tensor, "_a"):
-                state["step"] = wrap(np.array(step, np.float32))
-            fresh = all(state.get(kind) is None for kind in kinds)
+        for at, (p, mine) in enumerate(zip(ready, self.states, strict=True)):
+            fresh = all(mine.get(kind) is None for kind in kinds)
             alone = at if p._a.size >= LARGE else -1
-            together.setdefault((p._a.dtype, dispatch.device_of(p._a), fresh, step or 0, alone), []).append(at)
+            counted = tuple([_counted(mine, name) for name in numbers])
+            together.setdefault((p._a.dtype, dispatch.device_of(p._a), fresh, counted, alone), []).append(at)
         self.lanes = []
         for places in together.values():
             params = [ready[at] for at in places]
             with backend.of(params[0]._a).on(params[0]._a):
-                self.lanes.append(Lane(params, [self.states[at] for at in places], kinds, owner.counts))
+                self.lanes.append(Lane(params, [self.states[at] for at in places], kinds, numbers, start))
 
-    def fits(self, group: Group, ready: list[Any], state: dict[Any, Any], kinds: tuple[str, ...]) -> bool:
+    def fits(self, ready: list[Any], state: dict[Any, Any], kinds: tuple[str, ...]) -> bool:
         """Whether it still holds: same parameters, same layouts, and a state that nobody replaced."""
         known = self.known
-        if self.group is not group or self.kinds != kinds or len(ready) != len(known):
+        if self.kinds != kinds or len(ready) != len(known):
             return False
         for p, mine, (q, kind, shape, dtype, strides) in zip(ready, self.states, known):  # noqa: B905
             a = p._a
@@ -222,52 +259,26 @@ class Plan:
         return all(lane.intact() for lane in self.lanes)
 
 
-class LaneOptimizer(Optimizer):
-    """An optimizer whose update is written once, for lanes."""
+def scalar_type() -> Any:
+    """The type of numbers that are remembered of a parameter: float64 where that is the default, else float32."""
+    return np.float64 if dtypes.default.float is dtypes.float64 else np.float32
 
-    #: Whether each parameter's state counts its steps.
-    counts = False
 
-    _plans: dict[int, Plan]
+def _counted(state: State, name: str) -> float | None:
+    """A number that is remembered; it becomes a tensor if it was none."""
+    value = state.get(name)
+    if value is None:
+        return None
+    if not hasattr(value, "_a"):
+        value = state[name] = wrap(np.array(value, scalar_type()))
+    return float(value.item())
 
-    def _prepare(self) -> None:
-        super()._prepare()
-        self._plans = {}
 
-    def _kinds(self, group: Group) -> tuple[str, ...]:
-        """The names of what is remembered of each parameter, in its shape."""
-        return ()
-
-    def _update(self, lane: Lane, group: Group) -> None:
-        """Compute the change of a lane's parameters into the first scratch of each piece; apply it if the lane is
-        direct.
-        """
-        raise NotImplementedError(type(self).__name__)
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters that have a gradient by one step. ``closure`` computes the loss again; its value is
-        returned.
-        """
-        loss = None
-        if closure is not None:
-            with modes.enable_grad():
-                loss = closure()
-        name, site = f"{type(self).__name__}.step", sites.here(2)
-        with np.errstate(all="ignore"):
-            for group in self.param_groups:
-                ready = [p for p in group["params"] if p._grad is not None]
-                if not ready:
-                    continue
-                kinds = self._kinds(group)
-                plan = self._plans.get(id(group))
-                if plan is None or not plan.fits(group, ready, self.state, kinds):
-                    plan = self._plans[id(group)] = Plan(group, ready, self, kinds)
-                for lane in plan.lanes:
-                    with lane.on:
-                        self._update(lane, group)
-                        lane.finish(name, site)
-                    lane.fresh = False
-        return loss
+def _computing(dtype: Any) -> tuple[Any, bool]:
+    """The element type to compute in, and whether it is wider than the parameter's."""
+    if dtype.kind == "c":
+        return np.dtype(f"f{dtype.itemsize // 2}"), False
+    return (np.dtype(np.float32), True) if dtype.itemsize < 4 else (dtype, False)
 
 
 def _dense(array: Any) -> Any:
@@ -277,7 +288,3 @@ def _dense(array: Any) -> Any:
     order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
     turned = array.transpose(order)
     return turned.reshape(-1) if turned.flags.c_contiguous else None
-
-
-def _laid_out_like(model: Any, array: Any) -> Any:
-    return backend.copied_like(array, model)

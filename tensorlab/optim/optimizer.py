@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
@@ -24,16 +25,33 @@ required = _Required()
 Group = dict[str, Any]
 
 
+#: Hooks around the steps of every optimizer.
+_before_every_step: dict[int, Any] = hook_table()
+_after_every_step: dict[int, Any] = hook_table()
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` before ``step`` of every optimizer; it may return new ``(args, kwargs)``."""
+    return register(_before_every_step, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` after ``step`` of every optimizer."""
+    return register(_after_every_step, hook)
+
+
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    """``step`` with the optimizer's hooks around it; once, when one class's ``step`` calls another's."""
+    """``step`` with the hooks around it; once, when one class's ``step`` calls another's."""
 
     @functools.wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not (self._step_pre_hooks or self._step_post_hooks) or self._stepping:
+        self._opt_called = True
+        hooks = self._step_pre_hooks or self._step_post_hooks or _before_every_step or _after_every_step
+        if not hooks or self._stepping:
             return step(self, *args, **kwargs)
         self._stepping = True
         try:
-            for hook in list(self._step_pre_hooks.values()):
+            for hook in [*_before_every_step.values(), *self._step_pre_hooks.values()]:
                 changed = hook(self, args, kwargs)
                 if changed is not None:
                     if not (isinstance(changed, tuple) and len(changed) == 2):
@@ -42,7 +60,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                         )
                     args, kwargs = changed
             result = step(self, *args, **kwargs)
-            for hook in list(self._step_post_hooks.values()):
+            for hook in [*self._step_post_hooks.values(), *_after_every_step.values()]:
                 hook(self, args, kwargs)
             return result
         finally:
@@ -70,8 +88,8 @@ class Optimizer:
         self._prepare()
         if isinstance(params, Tensor):
             raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got a Tensor; "
-                "put it in a list"
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                f"{type(params).__module__}.{type(params).__name__}; put it in a list"
             )
         _refuse_sets(params)
         groups = list(params)
@@ -84,7 +102,12 @@ class Optimizer:
         """What is not saved: hooks, and whatever a subclass works out from the groups."""
         self._step_pre_hooks = hook_table()
         self._step_post_hooks = hook_table()
+        self._state_dict_pre_hooks = hook_table()
+        self._state_dict_post_hooks = hook_table()
+        self._load_state_dict_pre_hooks = hook_table()
+        self._load_state_dict_post_hooks = hook_table()
         self._stepping = False
+        self._opt_called = False  # whether step() ran; schedulers ask
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -124,7 +147,11 @@ class Optimizer:
         if names is not None:
             group["param_names"] = names
         if self.param_groups and ("param_names" in self.param_groups[0]) != ("param_names" in group):
-            raise ValueError("all optimizer param groups should be with/without names")
+            has = "with" if names is not None else "without"
+            raise ValueError(
+                f"all optimizer param groups should be with/without names. cannot add param group {has} names to the "
+                "optimizer"
+            )
         for name, value in self.defaults.items():
             if value is required and name not in group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
@@ -157,6 +184,8 @@ class Optimizer:
         """``{"state": ..., "param_groups": ...}`` with parameters as numbers, in the order of the groups. Tensors are
         not copied.
         """
+        for pre_hook in list(self._state_dict_pre_hooks.values()):
+            pre_hook(self)
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -166,7 +195,11 @@ class Optimizer:
             packed["params"] = [numbers[id(p)] for p in group["params"]]
             groups.append(packed)
         state = {numbers[id(p)] if isinstance(p, Tensor) else p: dict(kept) for p, kept in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        saved = {"state": state, "param_groups": groups}
+        for hook in list(self._state_dict_post_hooks.values()):
+            changed = hook(self, saved)
+            saved = saved if changed is None else changed
+        return saved
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from a saved state. Values are copied, in the type of their parameter.
@@ -174,6 +207,10 @@ class Optimizer:
         Raises ``ValueError`` when groups or their sizes differ, and when a remembered tensor has another shape than its
         parameter, naming both.
         """
+        state_dict = dict(state_dict)
+        for pre_hook in list(self._load_state_dict_pre_hooks.values()):
+            changed = pre_hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
         saved = state_dict["param_groups"]
         if len(saved) != len(self.param_groups):
             raise ValueError(
@@ -186,6 +223,12 @@ class Optimizer:
                     "loaded state dict contains a parameter group that doesn't match the size of optimizer's group: "
                     f"group {at} holds {len(theirs['params'])} parameters, the optimizer's {len(mine['params'])}"
                 )
+        self._load(state_dict["state"], saved)
+        for hook in list(self._load_state_dict_post_hooks.values()):
+            hook(self)
+
+    def _load(self, kept_by_number: dict[Any, Any], saved: list[Group]) -> None:
+        """Take over a saved state whose groups fit; nothing changes before all of it was checked."""
         by_number = dict(
             zip(
                 chain.from_iterable(group["params"] for group in saved),
@@ -194,11 +237,11 @@ class Optimizer:
             )
         )
         state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
-        for number, kept in state_dict["state"].items():
+        for number, kept in kept_by_number.items():
             p = by_number.get(number)
             state[number if p is None else p] = kept if p is None else self._loaded(p, kept)
         groups = [
-            {**{k: v for k, v in theirs.items() if k != "params"}, "params": mine["params"]}
+            {**{k: copy.deepcopy(v) for k, v in theirs.items() if k != "params"}, "params": mine["params"]}
             for mine, theirs in zip(self.param_groups, saved, strict=True)
         ]
         for mine, theirs in zip(self.param_groups, groups, strict=True):
@@ -208,20 +251,14 @@ class Optimizer:
 
     def _loaded(self, p: Any, kept: dict[str, Any]) -> dict[str, Any]:
         """What is remembered of one parameter, once its shapes are checked, as copies in the parameter's type."""
-        out = {}
-        value: Any
-        for key, value in kept.items():
-            if isinstance(value, Tensor):
-                if key in self.like_parameter and value.shape != p.shape:
-                    raise ValueError(
-                        f"loaded state dict does not fit: '{key}' of {self._name_of(p)} has shape {list(value.shape)}, "
-                        f"the parameter has {list(p.shape)}"
-                    )
-                floats = key != "step" and p.is_floating_point()
-                own: Any = value.detach()
-                value = own.to(device=p.device, dtype=p.dtype if floats else None).clone()
-            out[key] = value
-        return out
+        for key in self.like_parameter:
+            value = kept.get(key)
+            if isinstance(value, Tensor) and value.shape != p.shape:
+                raise ValueError(
+                    f"loaded state dict does not fit: '{key}' of {self._name_of(p)} has shape {list(value.shape)}, "
+                    f"the parameter has {list(p.shape)}"
+                )
+        return {key: _taken_over(p, value, key == "step") for key, value in kept.items()}
 
     def _name_of(self, p: Tensor) -> str:
         for number, group in enumerate(self.param_groups):
@@ -249,12 +286,40 @@ class Optimizer:
         """Call ``hook(optimizer, args, kwargs)`` after ``step``."""
         return register(self._step_post_hooks, hook)
 
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(optimizer)`` before ``state_dict()``."""
+        return register(self._state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` with what ``state_dict()`` is to return; it may return another one."""
+        return register(self._state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` before loading, with a shallow copy; it may return another one."""
+        return register(self._load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(optimizer)`` after loading."""
+        return register(self._load_state_dict_post_hooks, hook, prepend)
+
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
         for number, group in enumerate(self.param_groups):
             lines.append(f"Parameter Group {number}")
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key not in ("params", "param_names")]
         return "\n".join([*lines, ")"])
+
+
+def _taken_over(p: Any, value: Any, counts: bool) -> Any:
+    """A copy of a remembered value on its parameter's device, and in its type unless it counts steps."""
+    if isinstance(value, Tensor):
+        dtype = p.dtype if p.is_floating_point() and not counts else None
+        return value.detach().to(device=p.device, dtype=dtype).clone()
+    if isinstance(value, dict):
+        return {key: _taken_over(p, item, key == "step") for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)([_taken_over(p, item, False) for item in value])
+    return value
 
 
 def _refuse_sets(params: Any) -> None:

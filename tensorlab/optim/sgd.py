@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorlab.optim.lanes import Lane, LaneOptimizer
+from tensorlab.optim import checks
 from tensorlab.optim.optimizer import Group
+from tensorlab.optim.stepping import LaneOptimizer, Rule
 
 
 class SGD(LaneOptimizer):
@@ -17,6 +18,7 @@ class SGD(LaneOptimizer):
     """
 
     like_parameter = ("momentum_buffer",)
+    numbers = ()
 
     def __init__(
         self,
@@ -32,18 +34,11 @@ class SGD(LaneOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        if lr < 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if momentum < 0.0:
-            raise ValueError(f"Invalid momentum value: {momentum}")
-        if weight_decay < 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        checks.rate(lr)
+        checks.not_negative("Invalid momentum value: {}", momentum)
+        checks.not_negative("Invalid weight_decay value: {}", weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        if differentiable:
-            raise ValueError(
-                "differentiable=True: steps of this optimizer are not recorded; write the update with tensors instead"
-            )
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -56,32 +51,26 @@ class SGD(LaneOptimizer):
             "fused": fused,
         }
         super().__init__(params, defaults)
+        checks.switches(foreach, fused, differentiable)
 
     def _kinds(self, group: Group) -> tuple[str, ...]:
         return ("momentum_buffer",) if group["momentum"] != 0 else ()
 
-    def _update(self, lane: Lane, group: Group) -> None:
-        xp, number = lane.xp, lane.constant
+    def _rule(self, lane: Any, group: Group) -> Rule:
+        xp = lane.xp
         multiply, add = xp.multiply, xp.add
-        decay, momentum = float(group["weight_decay"]), group["momentum"]
-        lr = number(float(group["lr"]))
-        grads = lane.gradients()
-        values: Any = lane.values() if lane.direct or decay else None
-        for where, t, u, *slots in lane.pieces:
-            g = grads[where]
-            if group["maximize"]:
-                g = xp.negative(g, u)
-            if decay:
-                multiply(values[where], number(decay), t)
-                g = add(g, t, u)
+        lr, momentum, nesterov = lane.constant(lane.read(group["lr"])), group["momentum"], group["nesterov"]
+        keep, rest = lane.constant(momentum), lane.constant(1 - group["dampening"]) if group["dampening"] else None
+        fresh = lane.fresh
+
+        def rule(g: Any, p: Any, t: Any, u: Any, b: Any = None) -> None:
             if momentum:
-                b = slots[0]
-                if lane.fresh:
-                    b[...] = g
+                if fresh:
+                    xp.copyto(b, g)
                 else:
-                    multiply(b, number(momentum), b)
-                    add(b, multiply(g, number(1 - group["dampening"]), t) if group["dampening"] else g, b)
-                g = add(g, multiply(b, number(momentum), t), t) if group["nesterov"] else b
+                    multiply(b, keep, b)
+                    add(b, g if rest is None else multiply(g, rest, t), b)
+                g = add(g, multiply(b, keep, t), t) if nesterov else b
             multiply(g, lr, t)
-            if lane.direct:
-                xp.subtract(values[where], t, values[where])
+
+        return rule

@@ -268,8 +268,8 @@ def test_what_cannot_be_optimized_is_refused_with_its_reason() -> None:
         optim.SGD([{"params": [p]}, {"params": [p]}], lr=0.1)
     with pytest.raises(TypeError, match="must be an iterable"):
         optim.SGD(3, lr=0.1)
-    with pytest.raises(ValueError, match="not recorded"):
-        optim.SGD([p], lr=0.1, differentiable=True)
+    with pytest.raises(RuntimeError, match="`fused` does not support `differentiable`"):
+        optim.SGD([p], lr=0.1, differentiable=True, fused=True)
 
 
 def test_a_parameter_given_twice_is_taken_once_with_a_warning() -> None:
@@ -341,3 +341,96 @@ def test_parameters_stepped_together_end_where_they_end_when_stepped_alone(
             own.step()
         one.step()
     assert all(tl.equal(p, q) for p, q in zip(together, alone, strict=True))
+
+
+ALL = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "RAdam",
+    "Adagrad",
+    "Adadelta",
+    "RMSprop",
+    "Rprop",
+    "ASGD",
+    "Adafactor",
+]
+
+
+@pytest.mark.parametrize("name", [*ALL, "Muon"])
+def test_every_optimizer_goes_on_from_what_it_saved_and_can_be_copied(name: str) -> None:
+    def run(optimizer: optim.Optimizer, turns: range) -> list:
+        params = optimizer.param_groups[0]["params"]
+        for turn in turns:
+            for at, p in enumerate(params):
+                p.grad = tl.arange(p.numel()).reshape(p.shape).float() * 0.1 + turn - at
+            optimizer.step()
+        return [p.detach().clone() for p in params]
+
+    make = getattr(optim, name)
+    params = [tl.ones(2, 3).requires_grad_(), tl.ones(3, 2).requires_grad_()]
+    one = make(params, lr=0.1)
+    run(one, range(3))
+    again = [p.detach().clone().requires_grad_() for p in params]
+    other = make(again, lr=0.5)
+    other.load_state_dict(one.state_dict())
+    copied = copy.deepcopy(one)
+    wanted = run(one, range(3, 6))
+    assert all(tl.equal(a, b) for a, b in zip(run(other, range(3, 6)), wanted, strict=True))
+    assert all(tl.equal(a, b) for a, b in zip(run(copied, range(3, 6)), wanted, strict=True))
+
+
+def test_hooks_of_saving_see_and_may_change_what_is_saved_and_loaded() -> None:
+    p = leaf(1.0)
+    optimizer = optim.SGD([p], lr=0.1)
+    told = []
+    optimizer.register_state_dict_pre_hook(lambda o: told.append("save"))
+    optimizer.register_state_dict_post_hook(lambda o, saved: {**saved, "note": 1})
+    optimizer.register_state_dict_post_hook(lambda o, saved: saved.update(first=True), prepend=True)
+    saved = optimizer.state_dict()
+    assert saved["note"] == 1
+    assert saved["first"]
+    optimizer.register_load_state_dict_pre_hook(lambda o, given: told.append(given["note"]))
+    handle = optimizer.register_load_state_dict_post_hook(lambda o: told.append("loaded"))
+    optimizer.load_state_dict(saved)
+    handle.remove()
+    optimizer.load_state_dict(saved)
+    assert told == ["save", 1, "loaded", 1]
+
+
+def test_hooks_around_the_steps_of_all_optimizers() -> None:
+    told = []
+    before = optim.optimizer.register_optimizer_step_pre_hook(lambda o, args, kwargs: told.append(type(o).__name__))
+    after = optim.optimizer.register_optimizer_step_post_hook(lambda o, args, kwargs: told.append("after"))
+    optimizer = optim.Adam([leaf(1.0)])
+    optimizer.register_step_pre_hook(lambda *_: told.append("own"))
+    optimizer.step()
+    before.remove()
+    after.remove()
+    optimizer.step()
+    assert told == ["Adam", "own", "after", "own"]
+
+
+def test_a_sparse_optimizer_refuses_gradients_and_says_what_to_use() -> None:
+    p = leaf(1.0)
+    optimizer = optim.SparseAdam([p])
+    assert optimizer.step(lambda: 3) == 3
+    p.grad = tl.ones(1)
+    with pytest.raises(RuntimeError, match="consider Adam instead"):
+        optimizer.step()
+
+
+def test_line_search_finds_the_bottom_of_a_narrow_valley() -> None:
+    p = tl.tensor([-1.2, 1.0], dtype=tl.float64, requires_grad=True)
+    optimizer = optim.LBFGS([p], max_iter=100, max_eval=500, line_search_fn="strong_wolfe")
+
+    def closure() -> tl.Tensor:
+        optimizer.zero_grad()
+        loss = (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    assert p.tolist() == pytest.approx([1.0, 1.0], abs=1e-3)
