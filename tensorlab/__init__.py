@@ -78,6 +78,11 @@ from tensorlab.random import seed as seed
 from tensorlab.random import set_rng_state as set_rng_state
 from tensorlab.size import Size as Size
 from tensorlab.tensor import Tensor as Tensor
+from tensorlab.windows import bartlett_window as bartlett_window
+from tensorlab.windows import blackman_window as blackman_window
+from tensorlab.windows import hamming_window as hamming_window
+from tensorlab.windows import hann_window as hann_window
+from tensorlab.windows import kaiser_window as kaiser_window
 
 __version__ = "0.1.0"
 
@@ -85,7 +90,7 @@ float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16
 
 #: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
-_LATER = ("cuda", "data", "display", "func", "nn", "observe", "optim", "show", "utils")
+_LATER = ("cuda", "data", "display", "fft", "func", "nn", "observe", "optim", "show", "signal", "utils")
 
 
 def __getattr__(name: str) -> object:

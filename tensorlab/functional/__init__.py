@@ -27,6 +27,7 @@ from tensorlab.functional import (
     shapes,
     sorting,
     statistics,
+    spectra,
 )
 from tensorlab.functional.checked import checked
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from tensorlab.functional.shapes import *  # noqa: F403
     from tensorlab.functional.sorting import *  # noqa: F403
     from tensorlab.functional.statistics import *  # noqa: F403
+    from tensorlab.functional.spectra import *  # noqa: F403
 
 MODULES = (
     pointwise,
@@ -71,6 +73,7 @@ MODULES = (
     convolutions,
     margins,
     questions,
+    spectra,
 )
 
 #: The plain functions by name, for everything that becomes a method.

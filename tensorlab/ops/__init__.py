@@ -6,6 +6,7 @@ from tensorlab.ops import (
     convert,
     convolution,
     distances,
+    fft,
     indexing,
     joining,
     losses,
@@ -25,4 +26,8 @@ from tensorlab.ops.table import ROWS
 __all__ = [
     "ROWS", "activations", "addproducts", "convert", "convolution", "distances", "indexing", "joining", "losses",
     "matmul", "ordering", "padding", "pointwise", "reduce", "scatters", "selection", "sorting", "statistics", "views",
+    "ROWS", "activations", "convert", "indexing", "joining", "losses", "matmul", "pointwise", "reduce", "selection", "sorting", "views",
+    "addproducts", "distances", "fft",
+    "convolution",
+    "padding",
 ]  # fmt: skip

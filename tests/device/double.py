@@ -564,6 +564,9 @@ def module() -> dict[str, ModuleType]:
         for name in ("float16", "float32", "float64", "int32", "int64", "bool_", "dtype", "inf", "nan")
     }
     cupy.__dict__.update(contents)
+    from tests.device import double_fft
+
+    cupy.fft = double_fft.module()  # type: ignore[attr-defined]
     cupy.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=as_strided))  # type: ignore[attr-defined]
     runtime = SimpleNamespace(getDeviceCount=_device_count, CUDARuntimeError=CUDARuntimeError)
     cupy.cuda = SimpleNamespace(  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ FLOORS = (
     "engine",
     "explain dispatch fastpath viewing inplace",
     "tensor binding creation passes functional random subscripts methods conversion return_types printing autograd "
-    "linalg fft special signal",
+    "linalg fft special signal windows",
     "serialization nn optim data utils amp func",
     "profiler jit onnx compiler distributed quantization",
     "observe",
