@@ -26,8 +26,8 @@ from tensorlab.functional import (
     reductions,
     shapes,
     sorting,
-    statistics,
     spectra,
+    statistics,
 )
 from tensorlab.functional.checked import checked
 
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from tensorlab.functional.reductions import *  # noqa: F403
     from tensorlab.functional.shapes import *  # noqa: F403
     from tensorlab.functional.sorting import *  # noqa: F403
-    from tensorlab.functional.statistics import *  # noqa: F403
     from tensorlab.functional.spectra import *  # noqa: F403
+    from tensorlab.functional.statistics import *  # noqa: F403
 
 MODULES = (
     pointwise,
