@@ -49,6 +49,14 @@ def from_host(array: np.ndarray, index: int | None) -> Any:
         return in_order(xp.array(array.transpose(order), order="C"), inverse(order))
 
 
+def pinned(array: np.ndarray) -> np.ndarray:
+    """A copy in page-locked host memory, row by row."""
+    memory = xp.cuda.alloc_pinned_memory(array.nbytes)
+    copy = np.frombuffer(memory, np.uint8, array.nbytes).view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
 def in_order(array: Any, order: Sequence[int]) -> Any:
     """Dimensions in another order, as an array that owns its memory: for one that nobody else has seen."""
     return strided(array, [array.shape[d] for d in order], [array.strides[d] for d in order], 0, array.dtype)

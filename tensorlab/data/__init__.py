@@ -1,18 +1,33 @@
 """Data sets, the order in which their samples are taken, and batches of them."""
 
-from tensorlab.data.collate import default_collate as default_collate
-from tensorlab.data.collate import default_convert as default_convert
-from tensorlab.data.dataset import ConcatDataset as ConcatDataset
-from tensorlab.data.dataset import Dataset as Dataset
-from tensorlab.data.dataset import IterableDataset as IterableDataset
-from tensorlab.data.dataset import Subset as Subset
-from tensorlab.data.dataset import TensorDataset as TensorDataset
-from tensorlab.data.dataset import random_split as random_split
-from tensorlab.data.loader import DataLoader as DataLoader
-from tensorlab.data.loader import get_worker_info as get_worker_info
-from tensorlab.data.sampler import BatchSampler as BatchSampler
-from tensorlab.data.sampler import RandomSampler as RandomSampler
-from tensorlab.data.sampler import Sampler as Sampler
-from tensorlab.data.sampler import SequentialSampler as SequentialSampler
-from tensorlab.data.sampler import SubsetRandomSampler as SubsetRandomSampler
-from tensorlab.data.sampler import WeightedRandomSampler as WeightedRandomSampler
+from tensorlab.data.archives import CIFAR10, CIFAR100, MNIST, FashionMNIST, read_idx
+from tensorlab.data.bundled import BreastCancer, Diabetes, Digits, Iris, Wine
+from tensorlab.data.collate import default_collate, default_convert
+from tensorlab.data.dataset import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+from tensorlab.data.distributed import DistributedSampler
+from tensorlab.data.loader import DataLoader
+from tensorlab.data.sampler import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+from tensorlab.data.worker import WorkerInfo, get_worker_info
+
+__all__ = [
+    "CIFAR10", "CIFAR100", "MNIST", "BatchSampler", "BreastCancer", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset",
+    "Diabetes", "Digits", "DistributedSampler", "FashionMNIST", "Iris", "IterableDataset", "RandomSampler", "Sampler",
+    "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "Wine",
+    "WorkerInfo", "default_collate", "default_convert", "get_worker_info", "random_split", "read_idx",
+]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import creation, dtypes, functional
+from tensorlab.data import transport
 from tensorlab.tensor import Tensor
 
 
@@ -37,7 +38,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
         return _stacked(batch)
     if isinstance(first, np.ndarray) and first.ndim:
         _known(first)
-        return _stacked([creation.as_tensor(x) for x in batch])
+        return _stacked_arrays(batch)
     if isinstance(first, (np.ndarray, np.generic)):
         _known(first)
         return creation.tensor(np.stack(batch))
@@ -66,6 +67,23 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 
 def _stacked(batch: Sequence[Any]) -> Tensor:
+    """Tensors as one; in a worker, straight in memory that it shares with the main process."""
+    _same_shape(batch)
+    plain = transport.outgoing is not None and not any(x.requires_grad or type(x._a) is not np.ndarray for x in batch)
+    return _stacked_arrays([x._a for x in batch]) if plain else functional.stack(list(batch))
+
+
+def _stacked_arrays(batch: Sequence[np.ndarray]) -> Tensor:
+    """The same for arrays."""
+    _same_shape(batch)
+    kind = batch[0].dtype
+    if any(x.dtype != kind for x in batch):
+        return functional.stack([creation.tensor(x) for x in batch])
+    out = transport.take((len(batch), *batch[0].shape), kind)
+    return creation.as_tensor(np.stack(batch, out=out))
+
+
+def _same_shape(batch: Sequence[Any]) -> None:
     shape = batch[0].shape
     for at, x in enumerate(batch):
         if x.shape != shape:
@@ -73,7 +91,6 @@ def _stacked(batch: Sequence[Any]) -> Tensor:
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and "
                 f"{list(x.shape)} at entry {at}"
             )
-    return functional.stack(list(batch))
 
 
 def _known(array: Any) -> None:

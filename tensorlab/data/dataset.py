@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
@@ -30,6 +31,9 @@ class IterableDataset(Dataset):
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__} has no __iter__: define how to go through it")
+
+    def __add__(self, other: Dataset) -> ChainDataset:  # type: ignore[override]
+        return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset):
@@ -83,9 +87,7 @@ class Subset(Dataset):
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
         """Several samples; by the data set's own way where it has one."""
-        inner = [self.indices[i] for i in indices]
-        many = getattr(self.dataset, "__getitems__", None)
-        return many(inner) if callable(many) else [self.dataset[i] for i in inner]
+        return _several(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -114,6 +116,73 @@ class ConcatDataset(Dataset):
         return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
 
 
+class ChainDataset(IterableDataset):
+    """Data sets that can only be gone through, one after another."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise TypeError(f"ChainDataset only supports IterableDataset, got {type(dataset).__name__}")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)
+
+
+class StackDataset(Dataset):
+    """Data sets side by side: sample ``i`` holds sample ``i`` of each, as a tuple, or under their names as a dictionary.
+
+    >>> from tensorlab.data import StackDataset
+    >>> StackDataset(image="ab", label=[0, 1])[1]
+    {'image': 'b', 'label': 1}
+    """
+
+    datasets: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError("StackDataset takes data sets as positional arguments, for tuples, or by name, not both")
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = kwargs or args
+        sizes = [len(dataset) for dataset in (kwargs.values() if kwargs else args)]
+        if len(set(sizes)) > 1:
+            raise ValueError(f"Size mismatch between datasets: they have {sizes} samples")
+        self._length = sizes[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple([dataset[index] for dataset in self.datasets])
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """Several samples; by a data set's own way where it has one."""
+        parts = self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
+        columns = [_several(dataset, indices) for dataset in parts]
+        if isinstance(self.datasets, dict):
+            return [dict(zip(self.datasets, sample, strict=True)) for sample in zip(*columns, strict=True)]
+        return list(zip(*columns, strict=True))
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def _several(dataset: Any, indices: list[int]) -> list[Any]:
+    """Samples of a data set, by its ``__getitems__`` if it has one."""
+    many = getattr(dataset, "__getitems__", None)
+    if not callable(many):
+        return [dataset[i] for i in indices]
+    found = many(indices)
+    if len(found) != len(indices):
+        raise ValueError(
+            f"__getitems__ of {type(dataset).__name__} gave {len(found)} samples for {len(indices)} indices"
+        )
+    return found
+
+
 def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = None) -> list[Subset]:
     """Split at random into parts of the given lengths, or of the given fractions if they sum to 1.
 
@@ -128,6 +197,9 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Any = 
         counts = [math.floor(size * part) for part in lengths]
         for at in range(size - sum(counts)):
             counts[at % len(counts)] += 1
+        for at, count in enumerate(counts):
+            if count == 0:
+                warnings.warn(f"Length of split at index {at} is 0: that part is empty", stacklevel=2)
     else:
         counts = [int(n) for n in lengths]
     if sum(counts) != size:

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import islice, repeat
+from itertools import count, repeat
 from typing import Any
 
+from tensorlab import random
+from tensorlab.data import pool
 from tensorlab.data.collate import default_collate, default_convert
-from tensorlab.data.dataset import IterableDataset, Subset, TensorDataset
+from tensorlab.data.dataset import IterableDataset
+from tensorlab.data.fetch import Ended, fetcher
+from tensorlab.data.parallel import Parallel
+from tensorlab.data.pinning import pinned, why_not_pinned
 from tensorlab.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 
 
 class DataLoader:
     """Batches of a data set, in order or shuffled, anew for every ``for`` loop.
 
-    ``batch_size=None`` gives single samples. ``shuffle`` draws a new order each time, from ``generator`` or the
-    default one, so ``manual_seed`` repeats it. ``sampler`` or ``batch_sampler`` say the order themselves.
-    ``collate_fn`` makes a batch of a list of samples (``default_collate`` if left out). Samples are loaded in the
-    calling process, so ``num_workers`` must be 0.
+    ``batch_size=None`` gives single samples. ``shuffle`` draws a new order each time, from ``generator`` or the default one, so
+    ``manual_seed`` repeats it. ``sampler`` or ``batch_sampler`` say the order themselves. ``collate_fn`` makes a batch of a list of
+    samples (``default_collate`` if left out).
+
+    ``num_workers`` processes load batches ahead, ``prefetch_factor`` (2) each; ``persistent_workers`` keeps them for the next
+    loop. Order, and what is random in samples, depend on the seed alone, never on which worker is faster; ``in_order=False`` gives
+    batches as they come. ``worker_init_fn(number)`` runs first in every worker. An error of a worker is raised here with the
+    worker's traceback; a worker that dies, and one that needs more than ``timeout`` seconds for a batch, is a ``RuntimeError``.
     """
+
+    _fixed = False
 
     def __init__(
         self,
@@ -42,16 +53,20 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context)
-        if pin_memory:
-            warnings.warn("pin_memory=True has no effect here: batches are made in ordinary memory", stacklevel=2)
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
         self.dataset = dataset
         self.num_workers = num_workers
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.persistent_workers = persistent_workers
+        self.multiprocessing_context = multiprocessing_context
         self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
         self.generator = generator
+        self.in_order = in_order
         self._iterable = isinstance(dataset, IterableDataset)
+        self._going: Parallel | None = None  # workers that stay from loop to loop
         if self._iterable:
             _check_iterable(shuffle, sampler, batch_sampler)
         if sampler is not None and shuffle:
@@ -64,43 +79,76 @@ class DataLoader:
             batch_size, drop_last = None, False
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
-        if sampler is None and not self._iterable:
+        if sampler is None and self._iterable:
+            sampler = repeat(None)
+        elif sampler is None:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None and batch_sampler is None:
-            batch_sampler = BatchSampler(repeat(None) if self._iterable else sampler, batch_size, drop_last)
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.batch_size = batch_size
         self.drop_last = drop_last
         self.sampler = sampler
         self.batch_sampler = batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self._fixed = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._fixed and name in _FIXED:
+            raise ValueError(f"{name} attribute should not be set after DataLoader is initialized; make a new loader")
+        if name == "multiprocessing_context" and value is not None:
+            if not self.num_workers:
+                raise ValueError(
+                    "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+                    f"num_workers={self.num_workers}"
+                )
+            value = pool.context(value)
+        super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[Any]:
-        if self._iterable:
-            return self._stream()
-        if self.batch_sampler is None:
-            return (self.collate_fn(self.dataset[index]) for index in self.sampler)
-        return map(self._fetcher(), self.batch_sampler)
+        seed = random.randint(0, 2**62, (1,), generator=self.generator).item()
+        orders = iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        if self.num_workers == 0:
+            batches: Iterator[Any] = self._here(orders)
+        elif self.persistent_workers and self._going is not None and self._going.again(orders, seed):
+            batches = self._going
+        else:
+            batches = Parallel(self, orders, seed)
+            self._going = batches if self.persistent_workers else None
+        if self._iterable and self.batch_size is not None:
+            batches = map(self._counting(), batches)
+        if self.pin_memory:
+            reason = why_not_pinned()
+            if reason is None:
+                return map(pinned, batches)
+            warnings.warn(f"'pin_memory' argument is set as true but {reason}; it has no effect", stacklevel=2)
+        return batches
 
-    def _fetcher(self) -> Callable[[list[Any]], Any]:
-        """How a batch is got from its indices."""
-        dataset, collate = self.dataset, self.collate_fn
-        if collate is default_collate:
-            at_once = _at_once(dataset)
-            if at_once is not None:
-                return at_once
-        many = getattr(dataset, "__getitems__", None)
-        if callable(many):
-            return lambda indices: collate(many(indices))
-        return lambda indices: collate([dataset[index] for index in indices])
+    def _here(self, orders: Iterator[Any]) -> Iterator[Any]:
+        """The batches, loaded in this process."""
+        fetch = fetcher(self.dataset, self.collate_fn, self.batch_sampler is not None, self.drop_last)
+        for indices in orders:
+            try:
+                batch = fetch(indices)
+            except Ended:
+                return
+            yield batch
 
-    def _stream(self) -> Iterator[Any]:
-        samples = iter(self.dataset)
-        if self.batch_size is None:
-            yield from map(self.collate_fn, samples)
-            return
-        while batch := list(islice(samples, self.batch_size)):
-            if len(batch) == self.batch_size or not self.drop_last:
-                yield self.collate_fn(batch)
+    def _counting(self) -> Callable[[Any], Any]:
+        """A function that passes batches on, and warns where there are more of them than the data set said."""
+        said = len(self) if hasattr(self.dataset, "__len__") else None
+        numbers = count(1)
+
+        def passed(batch: Any) -> Any:
+            if next(numbers) - 1 == said:
+                warnings.warn(
+                    f"Length of IterableDataset {self.dataset} was reported to be {len(self.dataset)}, which makes "
+                    f"{said} batches, but there are more. With several workers, each goes through all of it unless it "
+                    "asks get_worker_info() for its part.",
+                    stacklevel=2,
+                )
+            return batch
+
+        return passed
 
     def __len__(self) -> int:
         if self._iterable:
@@ -110,43 +158,29 @@ class DataLoader:
             return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
-
-def get_worker_info() -> None:
-    """Which worker process this is: ``None``, since samples are loaded in the main process."""
-    return None
+    def __class_getitem__(cls, item: Any) -> Any:
+        return cls
 
 
-def _at_once(dataset: Any) -> Callable[[list[Any]], Any] | None:
-    """A whole batch of plain tensors in one indexing operation each: the same batch that collating its samples
-    gives.
-    """
-    if type(dataset) is TensorDataset:
-        return dataset.batch
-    if type(dataset) is Subset:
-        inner, chosen = _at_once(dataset.dataset), dataset.indices
-        if inner is not None:
-            return lambda indices: inner([chosen[index] for index in indices])
-    return None
+#: What a loader derives other things from when it is made.
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
-def _check_workers(workers: int, timeout: float, prefetch: Any, persistent: bool, context: Any) -> None:
+def _check_workers(workers: int, timeout: float, prefetch: Any, persistent: bool) -> None:
+    if isinstance(workers, bool) or not isinstance(workers, int):
+        raise TypeError(f"num_workers must be a number of processes, not {workers!r}")
     if workers < 0:
         raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
-    if workers > 0:
-        raise ValueError(
-            f"num_workers={workers}: loading samples in worker processes is not part of this version; use "
-            "num_workers=0, which loads them in this process"
-        )
-    if prefetch is not None:
+    if prefetch is not None and workers == 0:
         raise ValueError(
             "prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable it"
         )
-    if persistent:
+    if prefetch is not None and (not isinstance(prefetch, int) or prefetch < 1):
+        raise ValueError(f"prefetch_factor option should be a positive number of batches, but got {prefetch}")
+    if persistent and workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
-    if context is not None:
-        raise ValueError("multiprocessing_context can only be used with multi-process loading (num_workers > 0)")
 
 
 def _check_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 import tensorlab as tl
-from tensorlab.data import ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, random_split
+from tensorlab.data import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
 
 
 class Squares(Dataset):
@@ -81,3 +90,37 @@ def test_a_data_set_that_says_no_samples_explains_itself() -> None:
         Dataset()[0]
     with pytest.raises(NotImplementedError, match="IterableDataset has no __iter__"):
         iter(IterableDataset())
+
+
+def test_data_sets_side_by_side_give_tuples_or_dictionaries() -> None:
+    both = StackDataset(Squares(3), ["a", "b", "c"])
+    assert both[1] == (1, "b")
+    assert both.__getitems__([2, 0]) == [(4, "c"), (0, "a")]
+    named = StackDataset(square=Squares(3), letter="abc")
+    assert named[2] == {"square": 4, "letter": "c"}
+    assert named.__getitems__([0]) == [{"square": 0, "letter": "a"}]
+    assert len(named) == 3
+    with pytest.raises(ValueError, match=r"Size mismatch between datasets: they have \[3, 2\]"):
+        StackDataset(Squares(3), "ab")
+    with pytest.raises(ValueError, match="not both"):
+        StackDataset(Squares(3), letter="abc")
+
+
+def test_streams_one_after_another_are_one() -> None:
+    class Letters(IterableDataset):
+        def __init__(self, letters: str) -> None:
+            self.letters = letters
+
+        def __iter__(self) -> object:
+            return iter(self.letters)
+
+    both = Letters("ab") + Letters("c")
+    assert isinstance(both, ChainDataset)
+    assert list(both) == ["a", "b", "c"]
+    with pytest.raises(TypeError, match="only supports IterableDataset, got Squares"):
+        list(ChainDataset([Squares()]))
+
+
+def test_an_empty_part_of_a_split_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="split at index 1 is 0"):
+        random_split(Squares(2), [0.9, 0.1])

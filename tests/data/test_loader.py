@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import namedtuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from tensorlab.data import (
     BatchSampler,
     DataLoader,
     Dataset,
+    DistributedSampler,
     IterableDataset,
     RandomSampler,
     SequentialSampler,
@@ -146,13 +148,52 @@ def test_options_that_exclude_each_other_are_refused(data: TensorDataset) -> Non
         RandomSampler(data, num_samples=0)
 
 
-def test_worker_processes_are_refused_with_the_way_out(data: TensorDataset) -> None:
-    with pytest.raises(ValueError, match="num_workers=2: .*use num_workers=0"):
-        DataLoader(data, num_workers=2)
+def test_options_of_workers_are_refused_without_workers(data: TensorDataset) -> None:
     for option in ({"prefetch_factor": 2}, {"persistent_workers": True}, {"multiprocessing_context": "spawn"}):
         with pytest.raises(ValueError, match="num_workers > 0"):
             DataLoader(data, **option)
+    with pytest.raises(ValueError, match="non-negative"):
+        DataLoader(data, num_workers=-1)
+    with pytest.raises(ValueError, match="valid start method"):
+        DataLoader(data, num_workers=1, multiprocessing_context="teleport")
+    with pytest.raises(TypeError, match="valid context object"):
+        DataLoader(data, num_workers=1, multiprocessing_context=3)
     assert get_worker_info() is None
+
+
+def test_what_a_loader_was_made_of_cannot_be_exchanged(data: TensorDataset) -> None:
+    loader = DataLoader(data)
+    with pytest.raises(ValueError, match="batch_size attribute should not be set after DataLoader is initialized"):
+        loader.batch_size = 2
+
+
+def test_reading_more_than_a_stream_said_is_warned_of() -> None:
+    class Liar(Counting):
+        def __len__(self) -> int:
+            return 2
+
+    with pytest.warns(UserWarning, match="was reported to be 2"):
+        assert len(list(DataLoader(Liar(), 2))) == 3
+
+
+def test_each_process_of_several_gets_its_own_equal_part() -> None:
+    parts = [list(DistributedSampler(range(10), 3, rank, shuffle=False)) for rank in range(3)]
+    assert parts == [[0, 3, 6, 9], [1, 4, 7, 0], [2, 5, 8, 1]]
+    short = [list(DistributedSampler(range(10), 3, rank, shuffle=False, drop_last=True)) for rank in range(3)]
+    assert short == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
+    shuffled = [DistributedSampler(range(9), 3, rank, seed=4) for rank in range(3)]
+    first = [list(s) for s in shuffled]
+    assert sorted(sum(first, [])) == list(range(9))
+    for s in shuffled:
+        s.set_epoch(1)
+    assert [list(s) for s in shuffled] != first
+    with pytest.raises(ValueError, match="Invalid rank 3"):
+        DistributedSampler(range(9), 3, 3)
+
+
+def test_arrays_that_are_read_backwards_are_collated() -> None:
+    batch = default_collate([np.arange(3)[::-1], np.arange(3)])
+    assert batch.tolist() == [[2, 1, 0], [0, 1, 2]]
 
 
 def test_samples_are_collated_part_by_part() -> None:
@@ -196,3 +237,6 @@ def test_the_names_of_pytorch_lead_to_the_same_classes() -> None:
 
     assert torch_style.DataLoader is DataLoader
     assert tl.utils.data.TensorDataset is TensorDataset
+    for module, name in (("sampler", "RandomSampler"), ("dataset", "Subset"), ("distributed", "DistributedSampler")):
+        there = importlib.import_module(f"tensorlab.utils.data.{module}")
+        assert getattr(there, name) is getattr(tl.data, name)

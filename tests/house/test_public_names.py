@@ -15,6 +15,7 @@ PLACES += (
     "tensorlab.nn.utils",
     "tensorlab.optim",
     "tensorlab.data",
+    "tensorlab.utils.data",
     "tensorlab.cuda",
     "tensorlab.fft",
     "tensorlab.signal.windows",

@@ -1,0 +1,3 @@
+"""PyTorch's place for ``DistributedSampler``."""
+
+from tensorlab.data.distributed import DistributedSampler as DistributedSampler
