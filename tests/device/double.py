@@ -574,6 +574,7 @@ def module() -> dict[str, ModuleType]:
         MemoryPointer=MemoryPointer,
         get_device_id=lambda: machine.current,
         is_available=lambda: machine.devices > 0,
+        alloc_pinned_memory=bytearray,
         runtime=runtime,
     )
     for name in facts.SPECIAL:
