@@ -16,6 +16,7 @@ from tensorlab.functional import (
     cutting,
     differences,
     distances,
+    gates,
     indexing,
     joining,
     margins,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from tensorlab.functional.cutting import *  # noqa: F403
     from tensorlab.functional.differences import *  # noqa: F403
     from tensorlab.functional.distances import *  # noqa: F403
+    from tensorlab.functional.gates import *  # noqa: F403
     from tensorlab.functional.indexing import *  # noqa: F403
     from tensorlab.functional.joining import *  # noqa: F403
     from tensorlab.functional.margins import *  # noqa: F403
@@ -74,6 +76,7 @@ MODULES = (
     margins,
     questions,
     spectra,
+    gates,
 )
 
 #: The plain functions by name, for everything that becomes a method.

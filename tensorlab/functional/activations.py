@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
+from tensorlab.inplace import write
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -54,16 +55,26 @@ def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
     return call(ROWS["elu"], (input,), alpha=float(alpha), scale=1.0, input_scale=1.0)
 
 
+#: The two constants of ``selu``, as options of the row ``elu``.
+_SELU = {"alpha": 1.6732632423543772848170429916717, "scale": 1.0507009873554804934193349852946, "input_scale": 1.0}
+
+
 def selu(input: Tensor) -> Tensor:
     """``elu`` with the two constants for which layers keep mean 0 and variance 1.
 
     Source: Klambauer et al., "Self-Normalizing Neural Networks", 2017.
     """
     need_tensor("selu", "input", 1, input)
-    return call(
-        ROWS["elu"],
-        (input,),
-        alpha=1.6732632423543772848170429916717,
-        scale=1.0507009873554804934193349852946,
-        input_scale=1.0,
-    )
+    return call(ROWS["elu"], (input,), **_SELU)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """``selu``, written into ``input``."""
+    need_tensor("selu_", "input", 1, input)
+    return write(ROWS["elu"], input, op="selu_", **_SELU)
+
+
+def relu_(input: Tensor) -> Tensor:
+    """``relu``, written into ``input``."""
+    need_tensor("relu_", "input", 1, input)
+    return write(ROWS["relu"], input)

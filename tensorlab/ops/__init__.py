@@ -13,6 +13,7 @@ from tensorlab.ops import (
     matmul,
     ordering,
     padding,
+    piecewise,
     pointwise,
     reduce,
     scatters,
@@ -24,10 +25,7 @@ from tensorlab.ops import (
 from tensorlab.ops.table import ROWS
 
 __all__ = [
-    "ROWS", "activations", "addproducts", "convert", "convolution", "distances", "indexing", "joining", "losses",
-    "matmul", "ordering", "padding", "pointwise", "reduce", "scatters", "selection", "sorting", "statistics", "views",
-    "ROWS", "activations", "convert", "indexing", "joining", "losses", "matmul", "pointwise", "reduce", "selection", "sorting", "views",
-    "addproducts", "distances", "fft",
-    "convolution",
-    "padding",
+    "ROWS", "activations", "addproducts", "convert", "convolution", "distances", "fft", "indexing", "joining",
+    "losses", "matmul", "ordering", "padding", "piecewise", "pointwise", "reduce", "scatters", "selection",
+    "sorting", "statistics", "views",
 ]  # fmt: skip

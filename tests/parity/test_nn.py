@@ -109,6 +109,9 @@ def _operation(node: object) -> bool:
 TEXTS = [
     "Linear(3, 4)", "Linear(3, 4, bias=False)", "Identity()", "Flatten()", "Unflatten(1, (2, 3))", "ReLU()",
     "ReLU(inplace=True)", "Tanh()", "Sigmoid()", "GELU()", "GELU('tanh')", "Softmax(dim=1)", "LogSoftmax(dim=-1)",
+    "CELU(0.5)", "ELU(0.5, True)", "GLU()", "Hardshrink(0.3)", "Hardsigmoid()", "Hardswish()", "Hardtanh(-2, 2)",
+    "LeakyReLU(0.2, True)", "LogSigmoid()", "Mish()", "PReLU()", "PReLU(3)", "RReLU()", "ReLU6()", "SELU(True)", "SiLU()",
+    "Softmax2d()", "Softmin(1)", "Softplus()", "Softshrink()", "Softsign()", "Tanhshrink()", "Threshold(0.1, 20)",
     "Dropout(0.3)", "MSELoss()", "L1Loss()", "NLLLoss()", "CrossEntropyLoss()", "Sequential()", "ModuleList()",
     "Sequential(n.Linear(2, 2), n.Sequential(n.ReLU(), n.Tanh()))",
     "ModuleList([n.Linear(2, 2), n.Linear(2, 2), n.ReLU(), n.Linear(2, 2)])",
