@@ -56,7 +56,11 @@ def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
 
 
 #: The two constants of ``selu``, as options of the row ``elu``.
-_SELU: dict[str, Any] = {"alpha": 1.6732632423543772848170429916717, "scale": 1.0507009873554804934193349852946, "input_scale": 1.0}
+_SELU: dict[str, Any] = {
+    "alpha": 1.6732632423543772848170429916717,
+    "scale": 1.0507009873554804934193349852946,
+    "input_scale": 1.0,
+}
 
 
 def selu(input: Tensor) -> Tensor:
