@@ -20,6 +20,7 @@ from tensorlab.functional import (
     indexing,
     joining,
     margins,
+    normalization,
     ordering,
     pointwise,
     products,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from tensorlab.functional.indexing import *  # noqa: F403
     from tensorlab.functional.joining import *  # noqa: F403
     from tensorlab.functional.margins import *  # noqa: F403
+    from tensorlab.functional.normalization import *  # noqa: F403
     from tensorlab.functional.ordering import *  # noqa: F403
     from tensorlab.functional.pointwise import *  # noqa: F403
     from tensorlab.functional.products import *  # noqa: F403
@@ -77,6 +79,7 @@ MODULES = (
     questions,
     spectra,
     gates,
+    normalization,
 )
 
 #: The plain functions by name, for everything that becomes a method.

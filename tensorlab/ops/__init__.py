@@ -11,6 +11,7 @@ from tensorlab.ops import (
     joining,
     losses,
     matmul,
+    normalize,
     ordering,
     padding,
     piecewise,
@@ -26,6 +27,6 @@ from tensorlab.ops.table import ROWS
 
 __all__ = [
     "ROWS", "activations", "addproducts", "convert", "convolution", "distances", "fft", "indexing", "joining",
-    "losses", "matmul", "ordering", "padding", "piecewise", "pointwise", "reduce", "scatters", "selection",
-    "sorting", "statistics", "views",
+    "losses", "matmul", "normalize", "ordering", "padding", "piecewise", "pointwise", "reduce", "scatters",
+    "selection", "sorting", "statistics", "views",
 ]  # fmt: skip

@@ -28,7 +28,7 @@ NAMES[torch.complex32] = "complex64"  # what float16 becomes beside a complex nu
 TOLERANCE = {
     "float64": (1e-7, 1e-7),
     "complex128": (1e-7, 1e-7),
-    "float32": (2e-5, 1e-5),
+    "float32": (2e-5, 2e-5),
     "complex64": (2e-5, 1e-5),
     "float16": (2e-3, 2e-3),
     "bfloat16": (1.6e-2, 3e-2),

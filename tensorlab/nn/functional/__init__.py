@@ -5,12 +5,14 @@ from tensorlab.nn.functional import (
     convolution,
     layers,
     losses,
+    normalization,
     padding,
 )
 from tensorlab.nn.functional.activations import *  # noqa: F403
 from tensorlab.nn.functional.convolution import *  # noqa: F403
 from tensorlab.nn.functional.layers import *  # noqa: F403
 from tensorlab.nn.functional.losses import *  # noqa: F403
+from tensorlab.nn.functional.normalization import *  # noqa: F403
 from tensorlab.nn.functional.padding import *  # noqa: F403
 
 __all__: list[str] = []
@@ -18,4 +20,5 @@ __all__ += activations.__all__
 __all__ += convolution.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
+__all__ += normalization.__all__
 __all__ += padding.__all__

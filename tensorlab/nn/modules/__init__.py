@@ -2,6 +2,7 @@
 
 from tensorlab.nn.modules import (
     activation,
+    batchnorm,
     container,
     conv,
     dropout,
@@ -9,9 +10,11 @@ from tensorlab.nn.modules import (
     linear,
     loss,
     module,
+    normalization,
     padding,
 )
 from tensorlab.nn.modules.activation import *  # noqa: F403
+from tensorlab.nn.modules.batchnorm import *  # noqa: F403
 from tensorlab.nn.modules.container import *  # noqa: F403
 from tensorlab.nn.modules.conv import *  # noqa: F403
 from tensorlab.nn.modules.dropout import *  # noqa: F403
@@ -19,10 +22,12 @@ from tensorlab.nn.modules.flatten import *  # noqa: F403
 from tensorlab.nn.modules.linear import *  # noqa: F403
 from tensorlab.nn.modules.loss import *  # noqa: F403
 from tensorlab.nn.modules.module import *  # noqa: F403
+from tensorlab.nn.modules.normalization import *  # noqa: F403
 from tensorlab.nn.modules.padding import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activation.__all__
+__all__ += batchnorm.__all__
 __all__ += container.__all__
 __all__ += conv.__all__
 __all__ += dropout.__all__
@@ -30,4 +35,5 @@ __all__ += flatten.__all__
 __all__ += linear.__all__
 __all__ += loss.__all__
 __all__ += module.__all__
+__all__ += normalization.__all__
 __all__ += padding.__all__
