@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from math import prod
+from math import prod as _product
 from typing import Any
 
 import numpy as np
@@ -124,7 +124,7 @@ def group_norm(
 
 def _several(shape: Sequence[int]) -> None:
     """Raise ``ValueError`` where a channel has one value only, which has no variance."""
-    if prod(shape[2:], start=shape[0]) == 1:
+    if _product(shape[2:], start=shape[0]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(shape)}")
 
 
@@ -163,7 +163,9 @@ def batch_norm(
     if not training:
         return call(_BATCH_NORM, (input, weight, bias, running_mean, running_var), eps=eps)[0]
     out, mean, var = call(_BATCH_NORM, (input, weight, bias, None, None), eps=eps)
-    m = prod(shape[2:], start=shape[0])
+    m = _product(shape[2:], start=shape[0])
+    if m == 0:
+        return out
     with modes.no_grad():
         if running_mean is not None:
             running_mean.mul_(1 - momentum).add_(mean.detach(), alpha=momentum)
@@ -189,12 +191,12 @@ def instance_norm(
     need_tensor("instance_norm", "input", 1, input)
     shape = input._a.shape
     if use_input_stats:
-        if prod(shape[2:]) == 1:
+        if _product(shape[2:]) == 1:
             raise ValueError(f"Expected more than 1 spatial element when training, got input size {list(shape)}")
     elif running_mean is None or running_var is None:
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats=False")
     n, c = shape[0], shape[1]
-    every = [None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)]
+    every: Any = [None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)]
     flat = input.reshape((1, n * c, *shape[2:]))
     out = batch_norm(flat, *every, training=use_input_stats, momentum=momentum, eps=eps)
     with modes.no_grad():

@@ -72,18 +72,15 @@ CALLS: dict[str, Callable[..., Any]] = {
     "nll_loss_backward": _nll("nll_loss_backward"),
     "clone": lambda x: x.clone(),
     "linear": _op("linear"),
-<<<<<<< HEAD
     "as_strided_copy": _op("as_strided_copy"),
     "as_strided_scatter": _op("as_strided_scatter"),
     "block_diag": lambda *tensors: tl.block_diag(*tensors),
-=======
     **{
         name: lambda x, *others, _name=name, **attrs: x._op(_name, *others, **attrs)[
             0
         ]  # the statistics have no gradient
         for name in ("native_layer_norm", "native_group_norm", "native_batch_norm")
     },
->>>>>>> cffc5b2 (Normalisation: layer, group, batch, instance, RMS and local response, as rows with second derivatives, functions and modules)
     "median_dim": lambda x, *args, **kwargs: x.median(*args, **kwargs),
     "nanmedian_dim": lambda x, *args, **kwargs: x.nanmedian(*args, **kwargs),
 }

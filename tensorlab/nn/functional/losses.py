@@ -115,13 +115,9 @@ def cross_entropy(
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if soft:
         if ignore_index >= 0:
-<<<<<<< HEAD
             raise RuntimeError(
                 f"ignore_index is not supported for floating point target, got {ignore_index}: probabilities have no class to ignore"
             )
-=======
-            raise RuntimeError("ignore_index is not supported for floating point target, which has no class to ignore")
->>>>>>> cffc5b2 (Normalisation: layer, group, batch, instance, RMS and local response, as rows with second derivatives, functions and modules)
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, dim)
     input = _without_ignored(input, target, ignore_index, dim)
     log_odds = call(_LOG_SOFTMAX, (input,), dim=dim)
