@@ -198,7 +198,8 @@ def instance_norm(
     n, c = shape[0], shape[1]
     every: Any = [None if x is None else x.repeat(n) for x in (running_mean, running_var, weight, bias)]
     flat = input.reshape((1, n * c, *shape[2:]))
-    out = batch_norm(flat, *every, training=use_input_stats, momentum=momentum, eps=eps)
+    mean, var, weight, bias = every
+    out = batch_norm(flat, mean, var, weight, bias, use_input_stats, momentum, eps)
     with modes.no_grad():
         for kept, moved in zip((running_mean, running_var), every, strict=False):
             if kept is not None and use_input_stats:

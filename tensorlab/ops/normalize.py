@@ -450,7 +450,7 @@ def _batch_norm_second(
     else:
         r = (running_var.reshape(per) + eps).rsqrt()
         hat = (x - running_mean.reshape(per)) * r
-        parts = [None if u is None else u * r if w is None else u * r * w, None if v is None else v * hat]
+        parts: list[Any] = [None if u is None else u * r if w is None else u * r * w, None if v is None else v * hat]
         parts = [p for p in (*parts, None if z is None else z + g * 0) if p is not None]
         for_g = sum(parts[1:], parts[0])
         for_x = None if v is None else g * v * r
