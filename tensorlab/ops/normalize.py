@@ -392,6 +392,7 @@ def _norm_samples(t: Any) -> list[Any]:
     ]
 
 
+_CONSTANT = {name: "none: kept statistics are constants" for name in ("running_mean", "running_var")}
 native_batch_norm = row(
     "native_batch_norm",
     "input weight bias running_mean running_var",
@@ -404,6 +405,7 @@ native_batch_norm = row(
         "input": "(h − mean(h) − x̂ · mean(h · x̂)) ÷ √(variance + ε), h = grad · weight; h ÷ √(variance + ε) with kept statistics",
         "weight": "Σ grad · x̂",
         "bias": "Σ grad",
+        **_CONSTANT,
     },
     autocast=FLOAT32,
     onnx="BatchNormalization",
@@ -467,7 +469,7 @@ native_batch_norm_backward = row(
     grad=_batch_norm_second,
     results="grad_input grad_weight grad_bias",
     formula="the gradients of batch norm, h = grad · weight: (h − mean(h) − x̂ · mean(h · x̂)) ÷ √(variance + ε), Σ grad · x̂, Σ grad",
-    derivatives=native_layer_norm_backward.derivatives,
+    derivatives={**native_layer_norm_backward.derivatives, **_CONSTANT},
     onnx=NO_ONNX("appears in gradients only"),
     cost=lambda shapes, result, **attrs: 14 * elements(shapes[1]),
     samples=lambda t: [((t(*a[0].shape), a[0], a[1], *a[3:]), kwargs) for a, kwargs in _norm_samples(t)],
