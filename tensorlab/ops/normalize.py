@@ -392,7 +392,7 @@ def _norm_samples(t: Any) -> list[Any]:
     ]
 
 
-_CONSTANT = {name: "none: kept statistics are constants" for name in ("running_mean", "running_var")}
+_CONSTANT = dict.fromkeys(("running_mean", "running_var"), "none: kept statistics are constants")
 native_batch_norm = row(
     "native_batch_norm",
     "input weight bias running_mean running_var",
