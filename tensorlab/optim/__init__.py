@@ -1,5 +1,7 @@
 """Optimizers: what turns gradients into steps."""
 
+from tensorlab.optim import lr_scheduler as lr_scheduler
+from tensorlab.optim import swa_utils as swa_utils
 from tensorlab.optim.adadelta import Adadelta as Adadelta
 from tensorlab.optim.adafactor import Adafactor as Adafactor
 from tensorlab.optim.adagrad import Adagrad as Adagrad

@@ -14,6 +14,8 @@ PLACES = ("tensorlab", "tensorlab.autograd", "tensorlab.nn", "tensorlab.nn.funct
 PLACES += (
     "tensorlab.nn.utils",
     "tensorlab.optim",
+    "tensorlab.optim.lr_scheduler",
+    "tensorlab.optim.swa_utils",
     "tensorlab.data",
     "tensorlab.utils.data",
     "tensorlab.cuda",
