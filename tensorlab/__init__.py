@@ -90,7 +90,22 @@ float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16
 
 #: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
-_LATER = ("cuda", "data", "display", "fft", "func", "nn", "observe", "optim", "show", "signal", "utils")
+_LATER = """
+    cuda
+    data
+    display
+    fft
+    func
+    nn
+    observe
+    optim
+    show
+    signal
+    utils
+    why
+""".split()
+#: Questions that are asked when something went wrong, at ``tensorlab.<name>`` too.
+_ANSWERS = ("explain_grad", "why_inplace", "why_nan", "why_none", "why_shape")
 
 
 def __getattr__(name: str) -> object:
@@ -102,11 +117,15 @@ def __getattr__(name: str) -> object:
         from tensorlab.display.dot import make_dot
 
         return make_dot
+    if name in _ANSWERS:
+        from tensorlab import why
+
+        return getattr(why, name)
     raise AttributeError(f"module 'tensorlab' has no attribute {name!r}; if PyTorch has it, it is not in tensorlab yet")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER, "make_dot"])
+    return sorted([*globals(), *_LATER, *_ANSWERS, "make_dot"])
 
 
 def _enter_notebook() -> None:

@@ -22,6 +22,7 @@ from tensorlab import backend, dtypes, modes, taps
 from tensorlab.backend.storage import InferenceStorage, Storage
 from tensorlab.device import cpu, device
 from tensorlab.engine import sites
+from tensorlab.engine.cuts import enter, lineage
 from tensorlab.engine.node import Edge, Node, Packed, accumulator, counter, node_class
 from tensorlab.explain import explain, not_implemented
 from tensorlab.modes import state
@@ -86,8 +87,20 @@ def storage_of(x: Any) -> Storage:
     return st
 
 
+def lost(row: Row, inputs: Sequence[Any], outs: Sequence[Any]) -> None:
+    """Note where results without history were cut off from what they were computed from."""
+    if not outs[0]._rg:
+        lineage("no_grad" if not state.grad else row.name, inputs, outs, edge_of)
+
+
 def made_here() -> tuple[Any, Any] | None:
     return (sites.here(3), state.scope) if _sites else None
+
+
+def made_of(node: Node, inputs: Sequence[Any]) -> tuple[Any, Any]:
+    """Where a node is being made; notes on the way which of its inputs were cut off."""
+    enter(node, inputs)
+    return sites.here(3), state.scope
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers
@@ -175,12 +188,16 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
         outs = tuple([wrap(r) for r in found])
         if live and state.grad:
             record(row, inputs, attrs, outs)
+        if _sites:
+            lost(row, inputs, outs)
         if unusual:
             tell(row, inputs, attrs, outs)
         return outs
     out = wrap(found)
     if live and state.grad:
         record(row, inputs, attrs, (out,))
+    if _sites:
+        lost(row, inputs, (out,))
     if unusual:
         tell(row, inputs, attrs, (out,))
     return out
@@ -208,7 +225,7 @@ def record(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[
     node.attrs = attrs
     node.seq = next(counter)
     node.hooks = None
-    node.made = made_here() if _sites else None
+    node.made = made_of(node, tensors) if _sites else None
     node.saved = _save(row, edges, tensors, outs)
     meta: list[Any] = []
     number = 0

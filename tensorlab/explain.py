@@ -6,8 +6,9 @@ Nothing here runs until something has failed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from tensorlab.engine import sites
 from tensorlab.ops.table import Row
 
 _OURS = (RuntimeError, IndexError, NotImplementedError, MemoryError)
@@ -21,8 +22,31 @@ def inputs_in_words(row: Row, tensors: Sequence[Any]) -> str:
     )
 
 
+class Refused(NamedTuple):
+    """What was asked of an operation that refused: its name, its inputs as (name, shape, type), its other arguments, and the line."""
+
+    op: str
+    inputs: tuple[tuple[str, tuple[int, ...], str], ...]
+    attrs: dict[str, Any]
+    site: Any
+
+
+def refused(
+    op: str, names: Sequence[str], tensors: Sequence[Any], attrs: dict[str, Any], error: Exception
+) -> Exception:
+    """``error`` with what is known of the call, for whoever explains it further."""
+    given = tuple([(n, t._a.shape, t._a.dtype.name) for n, t in zip(names, tensors, strict=False) if t is not None])
+    error.facts = Refused(op, given, attrs, sites.here(2))  # type: ignore[attr-defined]
+    return error
+
+
 def explain(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], error: Exception) -> Exception:
     """The exception to raise in place of ``error``, which a kernel raised."""
+    names = row.params if not row.variadic else [f"{row.params[0]}[{i}]" for i in range(len(tensors))]
+    return refused(row.name, names, tensors, attrs, _explained(row, tensors, attrs, error))
+
+
+def _explained(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], error: Exception) -> Exception:
     try:
         row.infer([None if t is None else t._a.shape for t in tensors], **attrs)
     except (RuntimeError, IndexError, ValueError, TypeError) as better:

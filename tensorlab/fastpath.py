@@ -14,7 +14,7 @@ import numpy as np
 from tensorlab import modes
 from tensorlab.backend import namespace
 from tensorlab.backend.storage import Storage
-from tensorlab.dispatch import call, comparable, constant, edge_of, join, made_here, recover, storage_of
+from tensorlab.dispatch import call, comparable, constant, edge_of, join, lost, made_here, made_of, recover, storage_of
 from tensorlab.engine.node import accumulator, counter, node_class
 from tensorlab.modes import state
 from tensorlab.ops.table import BOOL, FLOAT, SAME, Row, Ufunc
@@ -93,6 +93,8 @@ def unary(row: Row) -> Callable[[Any], Any]:
                 node.made = made_here() if _sites else None
                 out._edge = (node, 0)
                 out._rg = out._live = True
+        elif _sites:
+            lost(row, (x,), (out,))
         return out
 
     op.__name__ = op.__qualname__ = row.name
@@ -158,15 +160,15 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
             elif kept is not None:
                 sx, sy, sr = kept((x, y, out), ex is not None, ey is not None)
             node = new(new_node)
-            node.edges = (ex, ey)
+            node.edges, node.attrs = (ex, ey), None
             node.saved = (sx, sy, sr)
-            node.attrs = None
             node.seq = next(counter)
             node.outs = (r.shape, r.dtype)
             node.hooks = None
-            node.made = made_here() if _sites else None
-            out._edge = (node, 0)
-            out._rg = out._live = True
+            node.made = made_of(node, (x, y)) if _sites else None
+            out._edge, out._rg, out._live = (node, 0), True, True
+        elif _sites:
+            lost(row, (x, y), (out,))
         return out
 
     op.__name__ = op.__qualname__ = row.name

@@ -17,6 +17,7 @@ from tensorlab import backend, creation, dispatch, dtypes, fastpath, layout, pri
 from tensorlab.backend.storage import Storage
 from tensorlab.device import device as device_class
 from tensorlab.dispatch import storage_of, wrap
+from tensorlab.engine import cuts
 from tensorlab.engine.hooks import RemovableHandle, hook_table, register
 from tensorlab.engine.node import accumulator, reduce_to
 from tensorlab.engine.run import backward as run_backward
@@ -287,12 +288,15 @@ class Tensor:
         out = wrap(self._a)
         out._st = storage_of(self)
         out._off = self._off
+        if self._live:
+            cuts.cut(out, dispatch.edge_of(self), "detach")
         return out
 
     def detach_(self) -> Tensor:
         """Cut this tensor from its history, in place."""
         if self._view is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        cuts.cut(self, self._edge, "detach_")
         self._edge, self._rg, self._live = None, False, self._view is not None
         return self
 

@@ -12,7 +12,8 @@ from tensorlab.dispatch import edge_of, made_here, record, tell, wrap
 from tensorlab.engine.hooks import move_retained
 from tensorlab.engine.node import Edge, counter, node_class
 from tensorlab.engine.rewriting import rewritten
-from tensorlab.modes import state
+from tensorlab.explain import refused
+from tensorlab.modes import sites_are_watched, state
 from tensorlab.ops.table import ROWS, Row
 
 new = object.__new__
@@ -77,7 +78,10 @@ def view(row: Row, x: Any, **attrs: Any) -> Any:
     if not isinstance(x, dispatch.Tensor):
         raise TypeError(f"{row.name}(): argument 'self' (position 1) must be Tensor, not {type(x).__name__}")
     before = layout_of(x)
-    after = row.view(before, **attrs)
+    try:
+        after = row.view(before, **attrs)
+    except Exception as error:
+        raise refused(row.name, ("self",), (x,), {**attrs, "layout": before}, error) from None
     out = alias(x, after, x._a.dtype)
     above = x._view
     st = x._st
@@ -94,6 +98,8 @@ def view(row: Row, x: Any, **attrs: Any) -> Any:
             x if above is None else above.base, "inference" if state.inference else "no_grad", stamp, after
         )
         out._live = True
+    if sites_are_watched():
+        dispatch.lost(row, (x,), (out,))
     if dispatch.unusual:
         tell(row, (x,), attrs, (out,))
     return out
@@ -112,6 +118,8 @@ def views(row: Row, x: Any, **attrs: Any) -> tuple[Any, ...]:
     made = tuple(outs)
     if state.grad and x._live:
         record(row, (x,), {**attrs, "base_layout": before}, made)
+    if sites_are_watched():
+        dispatch.lost(row, (x,), made)
     if dispatch.unusual:
         tell(row, (x,), attrs, made)
     return made

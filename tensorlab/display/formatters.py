@@ -11,9 +11,11 @@ from typing import Any
 
 from tensorlab import modes
 from tensorlab.display.bundle import MOST_SHOWN, bundle
+from tensorlab.display.story import Answer
 from tensorlab.observe.architecture import module_graph
 from tensorlab.observe.names import Names, notebook_namespace, notebook_shell
 from tensorlab.observe.snapshot import snapshot
+from tensorlab.observe.why import why_error
 
 Bundle = dict[str, Any]
 
@@ -45,6 +47,15 @@ HANDLERS: tuple[tuple[str, str, Callable[[Any], Bundle | None]], ...] = (
     ("tensorlab.nn.modules.module", "Module", show_module),
 )
 
+
+def show_error(result: Any) -> None:
+    """After a cell that raised an error which knows more of itself: its picture, under the traceback."""
+    error = getattr(result, "error_in_exec", None)
+    story = why_error(error) if error is not None else None
+    if story is not None:
+        notebook_shell().display_pub.publish(Answer(story)._repr_mimebundle_())
+
+
 _registered: set[int] = set()
 
 
@@ -63,6 +74,7 @@ def register() -> bool:
         formatter = shell.display_formatter.mimebundle_formatter
         for module, name, handler in HANDLERS:
             formatter.for_type_by_name(module, name, handler)
+        shell.events.register("post_run_cell", show_error)
     return True
 
 
@@ -73,6 +85,7 @@ def unregister() -> None:
         return
     _registered.discard(id(shell))
     modes.watch_sites(False)
+    shell.events.unregister("post_run_cell", show_error)
     formatter = shell.display_formatter.mimebundle_formatter
     for module, name, _ in HANDLERS:
         formatter.pop(f"{module}.{name}", None)

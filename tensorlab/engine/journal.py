@@ -42,13 +42,14 @@ def restore(retained: list[tuple[Any, Any]]) -> None:
 
 
 class Leaf:
-    """A leaf's ``.grad`` as it is: the object, its values and its version."""
+    """A leaf's ``.grad`` as it is: the object, its values and its version, and who added to it."""
 
-    __slots__ = ("leaf", "gradient", "values", "version", "writes")
+    __slots__ = ("leaf", "gradient", "values", "version", "writes", "ledger")
 
     def __init__(self, leaf: Any) -> None:
         gradient = leaf._grad
         self.leaf, self.gradient = leaf, gradient
+        self.ledger = leaf.__dict__.get("_ledger")
         if gradient is not None:
             storage = gradient._st
             self.values = backend.copied_like(gradient._a, gradient._a)
@@ -58,6 +59,10 @@ class Leaf:
     def restore(self) -> None:
         gradient = self.gradient
         self.leaf._grad = gradient
+        if self.ledger is not None:
+            self.leaf.__dict__["_ledger"] = self.ledger
+        else:
+            self.leaf.__dict__.pop("_ledger", None)
         if gradient is not None:
             backend.put(gradient._a, self.values)
             if gradient._st is not None and not gradient._st.inference:

@@ -10,7 +10,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -284,6 +284,19 @@ class Node:
         return facts(edge)[0]
 
 
+class Overwritten(NamedTuple):
+    """What is known of a saved value that was written to: who saved it, and each write since as (version, operation, site)."""
+
+    node: str
+    site: Any
+    label: str
+    shape: tuple[int, ...]
+    dtype: str
+    saved_version: int
+    version: int
+    writes: tuple[tuple[int, str, Any], ...]
+
+
 def modified(node: Node, label: str, value: tuple[Any, Any, int]) -> RuntimeError:
     """The error for a saved value that was written to, with everything that is known of who saved it and who wrote."""
     array, storage, version = value
@@ -293,11 +306,15 @@ def modified(node: Node, label: str, value: tuple[Any, Any, int]) -> RuntimeErro
         for number, op, site in writes[:3]
     )
     made = f", made at {sites.describe(node.site)}," if node.site else ""
-    return RuntimeError(
+    error: Any = RuntimeError(
         f"one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[tensorlab.{array.dtype.name} {list(array.shape)}], which {node.name()}{made} saved as {label}, is at version "
         f"{storage.version}; expected version {version} instead.{who} Use the out-of-place form, or write to a clone()."
     )
+    error.facts = Overwritten(
+        node.name(), node.site, label, array.shape, str(array.dtype), version, storage.version, tuple(writes)
+    )
+    return error
 
 
 def _source(row: Any, name: str) -> tuple[str, Any]:

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, taps
-from tensorlab.engine import sites
+from tensorlab.engine import ledger, sites
 from tensorlab.engine.deposit import fits, own, own_array, total
 from tensorlab.engine.journal import Cell, Leaf, Undo, restore
 from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node
-from tensorlab.modes import state
+from tensorlab.modes import sites_are_watched, state
 
 _deposits = threading.RLock()
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -114,6 +114,7 @@ class BackwardRun:
         self._stage = 0  # how far the deposit of a leaf's gradient got: 1 added, 1 + n when n of its hooks were told
         self._arrays = unseen and not journal and not create_graph and not taps.steps and not backend.several
         self._freed = None if self.retain_graph else Freed(sites.here(2))
+        self._noted = (next(ledger.passes), sites.here(2)) if sites_are_watched() else None  # for the leaves' ledgers
         edges = self._roots = [Bound.edge(root, i) for i, root in enumerate(roots)]
         self._count(edges)
         if inputs is not None:
@@ -495,6 +496,8 @@ class BackwardRun:
                     self._stage = 1
                     if current._st is not None:
                         current._st.bump("backward", sites.here())
+                if self._noted is not None:
+                    ledger.enter(leaf, current, *self._noted)
         self._stage = max(1, self._stage)
         if node.after or node.hooks is not None:
             self._tell_of_leaf(node, leaf, grads)

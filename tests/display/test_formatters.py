@@ -147,3 +147,19 @@ def test_a_picture_can_be_kept_and_shown_by_hand():
     assert picture.svg().startswith("<svg")
     assert "MulBackward0" in repr(picture)
     assert set(picture._repr_mimebundle_()) == {GRAPH_TYPE, "image/svg+xml", "text/plain"}
+
+
+def test_an_error_shows_its_picture_under_the_traceback_and_other_cells_show_none(shell, monkeypatch, capsys):
+    published = []
+    monkeypatch.setattr(shell.display_pub, "publish", lambda data, *args, **kwargs: published.append(data))
+    shell.run_cell("import tensorlab as tl; a = tl.ones(3, 4)", store_history=True)
+    shell.run_cell("1 / 0", store_history=True)
+    assert published == []
+    shell.run_cell("a + tl.ones(3)", store_history=True)
+    assert "do not meet" in published[0]["text/plain"]
+    assert published[0]["image/svg+xml"].startswith("<svg")
+    shell.run_cell("w = a.clone().requires_grad_()\ny = w * w\nw.data.add_(1)", store_history=True)
+    shell.run_cell("y.sum().backward()", store_history=True)
+    assert "add_()" in published[1]["text/plain"]
+    assert "line 3" in published[1]["text/plain"]
+    capsys.readouterr()

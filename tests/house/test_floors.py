@@ -27,7 +27,7 @@ FLOORS = (
     "display",
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
-ON_THE_ROOF = {"tensorlab", "tensorlab.show", "tensorlab.extend", "tensorlab.cuda"}
+ON_THE_ROOF = {"tensorlab", "tensorlab.show", "tensorlab.why", "tensorlab.extend", "tensorlab.cuda"}
 
 
 def floor_of(module: str) -> int:

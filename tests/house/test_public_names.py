@@ -26,6 +26,7 @@ PLACES += (
     "tensorlab.autograd.functional",
     "tensorlab.autograd.forward_ad",
     "tensorlab.show",
+    "tensorlab.why",
     "tensorlab_widgets",
 )
 

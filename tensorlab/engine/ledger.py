@@ -1,0 +1,54 @@
+"""Who added to a leaf's ``.grad``: one entry for every backward pass whose gradient is still in it.
+
+Kept where places are recorded, as in a notebook: a cell that is run twice without ``zero_grad()`` shows as two entries.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any, NamedTuple
+
+from tensorlab.engine.sites import Site
+
+#: Entries that a leaf keeps, the latest.
+MOST = 64
+
+passes = itertools.count(1)
+
+
+class Contribution(NamedTuple):
+    """What one pass added: its number, where ``backward()`` was called, and when."""
+
+    number: int
+    site: Site | None
+    time: float
+
+
+def ledger_of(leaf: Any) -> tuple[Contribution, ...]:
+    """The passes whose gradients make up ``leaf.grad``, oldest first; empty where none were noted."""
+    if leaf._grad is None:
+        return ()
+    kept, gradient = leaf.__dict__.get("_ledger", ((), None))
+    return kept if gradient == id(leaf._grad) and not _zeroed(leaf._grad) else ()
+
+
+def enter(leaf: Any, before: Any, number: int, site: Site | None) -> None:
+    """Note that pass ``number`` added to the gradient of ``leaf``, which was ``before``. Noting it twice is noting it once."""
+    kept, gradient = leaf.__dict__.get("_ledger", ((), None))
+    if (
+        before is None
+        or (kept and gradient != id(before) and kept[-1].number != number)
+        or _zeroed(before, leaf._grad is before)
+    ):
+        kept = ()
+    if not kept or kept[-1].number != number:
+        kept = (*kept[1 - MOST :], Contribution(number, site, time.time()))
+    leaf.__dict__["_ledger"] = kept, id(leaf._grad)
+
+
+def _zeroed(gradient: Any, but_for: int = 0) -> bool:
+    """Whether the latest write to a gradient, but for the last few, was one that forgets what was there."""
+    storage = gradient._st
+    writes: tuple[Any, ...] = storage.writes[: len(storage.writes) - but_for] if storage is not None else ()
+    return bool(writes) and writes[-1][1] in ("zero_", "fill_", "copy_")
