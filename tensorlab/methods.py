@@ -13,13 +13,13 @@ from tensorlab.creation import number, size_of
 from tensorlab.functional import MODULES, names, plain
 from tensorlab.functional import pointwise as P
 from tensorlab.functional.arguments import ints, need_index
-from tensorlab.functional.indexing import scattered
 from tensorlab.functional.pointwise import fillable, scaled
 from tensorlab.functional.products import matmul
 from tensorlab.inplace import resized, write
 from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
 from tensorlab.tensor import Tensor
+from tensorlab.written import FORMS
 
 
 def _in_place(name: str) -> Callable[..., Any]:
@@ -90,12 +90,6 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """Write ``value`` where ``mask`` holds. Returns the tensor."""
     return write(ROWS["masked_fill"], *fillable("masked_fill_", self, mask, value))
-
-
-def scatter_(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
-    """Write ``src``, a tensor or a number, at ``index`` along ``dim``, in place. Returns the tensor."""
-    written = scattered("scatter_", self, index, src, value)
-    return write(ROWS["scatter"], self, index, written, dim=wrap_dim(dim, self._a.ndim, "scatter_"))
 
 
 def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
@@ -197,10 +191,12 @@ def install() -> None:
         for name in names(module, "IN_PLACE"):
             setattr(Tensor, f"{name}_", _in_place(name))
     for function in (
-        add_, sub_, div_, copy_, fill_, zero_, clamp_, masked_fill_, scatter_, scatter_add_, index_add_, lerp_, addcmul_, addcdiv_, resize_,
+        add_, sub_, div_, copy_, fill_, zero_, clamp_, masked_fill_, scatter_add_, index_add_, lerp_, addcmul_, addcdiv_, resize_,
         tile, where, random.normal_, random.uniform_, random.bernoulli_,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
+    for name, form in FORMS.items():
+        setattr(Tensor, name, form)
     Tensor.clip_ = clamp_  # type: ignore[attr-defined]
     Tensor.bernoulli = random.bernoulli  # type: ignore[attr-defined]
     for name, convert in conversion.METHODS.items():

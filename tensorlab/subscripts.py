@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch, dtypes, inplace
+from tensorlab import dispatch, dtypes, inplace
 from tensorlab.creation import number, to_array
 from tensorlab.dispatch import call, wrap
 from tensorlab.functional import shapes
+from tensorlab.functional.positions import agree, beside, check_assigned, index_arrays
 from tensorlab.ops import ROWS
 from tensorlab.viewing import view
 
@@ -44,7 +45,7 @@ def setitem(x: Tensor, key: Any, value: Any) -> None:
     if indices is None:
         inplace.assign(seen, value)
         return
-    _check_assigned(seen, indices, value)
+    check_assigned(seen, indices, value)
     inplace.write(ROWS["index_put"], seen, value, op="index_put_", indices=indices, accumulate=False)
 
 
@@ -56,19 +57,6 @@ def _value(x: Tensor, value: Any) -> Tensor:
     if isinstance(value, (list, tuple, np.ndarray)):
         return dispatch.move(wrap(to_array(value, None)), dispatch.device_of(x._a))
     raise TypeError(f"can't assign a {type(value).__name__} to a tensor of type {dtypes.of(x._a.dtype)!r}")
-
-
-def _check_assigned(x: Tensor, indices: Any, value: Tensor) -> None:
-    shape = ROWS["index"].infer([x._a.shape], indices=indices)
-    try:
-        fits = np.broadcast_shapes(shape, value._a.shape) == tuple(shape)
-    except ValueError:
-        fits = False
-    if not fits:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast to indexing result of "
-            f"shape {list(shape)}"
-        )
 
 
 def _too_many(x: Tensor, count: int) -> Any:
@@ -121,10 +109,10 @@ def _basic(x: Tensor, key: Any) -> tuple[Tensor, Any]:
             out = shapes.select(out, dim, entry)
         elif isinstance(entry, bool):
             out = shapes.unsqueeze(out, dim)
-            arrays.append((dim, _beside(np.zeros(1 if entry else 0, np.int64), out)))
+            arrays.append((dim, beside(np.zeros(1 if entry else 0, np.int64), out)))
             dim += 1
         else:
-            for part in _index_arrays(entry, out, dim):
+            for part in index_arrays(entry, out, dim):
                 arrays.append((dim, part))
                 dim += 1
     if not arrays:
@@ -132,7 +120,7 @@ def _basic(x: Tensor, key: Any) -> tuple[Tensor, Any]:
     indices: list[Any] = [slice(None)] * (arrays[-1][0] + 1)
     for d, part in arrays:
         indices[d] = part
-    return out, _agree(indices)
+    return out, agree(indices)
 
 
 def _read(entry: Any) -> Any:
@@ -183,54 +171,3 @@ def _bounds(entry: slice) -> tuple[Any, Any, Any]:
             raise TypeError("slice indices must be integers or None or have an __index__ method") from None
 
     return bound(entry.start), bound(entry.stop), bound(entry.step)
-
-
-def _beside(array: Any, x: Tensor) -> Any:
-    """An index array where the tensor is. Raises ``RuntimeError`` for one on another GPU, or on a GPU when the tensor is not."""
-    here, there = dispatch.device_of(x._a), dispatch.device_of(array)
-    if here == there:
-        return array
-    if there.type != "cpu":
-        raise RuntimeError(
-            f"indices should be either on cpu or on the same device as the indexed tensor ({here}), but one is on {there}"
-        )
-    return backend.gpu(here).from_host(array, here.index)
-
-
-def _index_arrays(entry: Tensor, x: Tensor, dim: int) -> list[Any]:
-    """Integer arrays for an index tensor or a mask, where the indexed tensor is, negative positions counted from the end."""
-    a, shape = _beside(entry._a, x), x._a.shape
-    with backend.of(a).on(a):
-        return _positions(backend.namespace(a), a, shape, dim)
-
-
-def _positions(xp: Any, a: Any, shape: tuple[int, ...], dim: int) -> list[Any]:
-    if a.dtype.kind == "b":
-        for d, n in enumerate(a.shape):
-            if shape[dim + d] != n:
-                raise IndexError(
-                    f"The shape of the mask {list(a.shape)} at index {d} does not match the shape of the "
-                    f"indexed tensor {list(shape)} at index {dim + d}"
-                )
-        return list(xp.nonzero(a))
-    if a.dtype not in (np.int64, np.int32):
-        raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, not {a.dtype.name}")
-    size = shape[dim]
-    a = a.astype(np.int64)  # a copy of its own: the node keeps it, whatever happens to the index tensor later
-    low, high = (int(a.min()), int(a.max())) if a.size else (0, -1)
-    if high >= size or low < -size:
-        raise IndexError(f"index {high if high >= size else low} is out of bounds for dimension {dim} with size {size}")
-    if low < 0:
-        a += (a < 0) * np.int64(size)
-    return [a]
-
-
-def _agree(indices: list[Any]) -> tuple[Any, ...]:
-    try:
-        np.broadcast_shapes(*[i.shape for i in indices if not isinstance(i, slice)])
-    except ValueError:
-        given = ", ".join(str(list(i.shape)) for i in indices if not isinstance(i, slice))
-        raise IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {given}"
-        ) from None
-    return tuple(indices)

@@ -22,6 +22,7 @@ from tensorlab.functional import (
     margins,
     normalization,
     ordering,
+    placing,
     pointwise,
     products,
     questions,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from tensorlab.functional.margins import *  # noqa: F403
     from tensorlab.functional.normalization import *  # noqa: F403
     from tensorlab.functional.ordering import *  # noqa: F403
+    from tensorlab.functional.placing import *  # noqa: F403
     from tensorlab.functional.pointwise import *  # noqa: F403
     from tensorlab.functional.products import *  # noqa: F403
     from tensorlab.functional.questions import *  # noqa: F403
@@ -62,6 +64,7 @@ MODULES = (
     activations,
     reductions,
     sorting,
+    placing,
     products,
     contraction,
     distances,
@@ -76,10 +79,10 @@ MODULES = (
     cutting,
     convolutions,
     margins,
-    questions,
     spectra,
     gates,
     normalization,
+    questions,
 )
 
 #: The plain functions by name, for everything that becomes a method.

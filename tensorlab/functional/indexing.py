@@ -23,7 +23,7 @@ METHODS = """
 """
 #: Functions that are not found at ``tensorlab.<name>``.
 ELSEWHERE = """
-    scattered
+    scattered combining
 """
 
 
@@ -72,13 +72,25 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
         return dispatch.wrap(xp.stack(found).T if a.ndim else xp.zeros((found[0].size, 0), np.int64))
 
 
-def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
-    """``input`` with ``src``, a tensor or a number, written at ``index`` along ``dim``. What stays of repeated indices is undefined."""
-    return call(
-        ROWS["scatter"],
-        (input, index, scattered("scatter", input, index, src, value)),
-        dim=wrap_dim(dim, input._a.ndim, "scatter"),
-    )
+def scatter(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Tensor:
+    """``input`` with ``src``, a tensor or a number, written at ``index`` along ``dim``. What stays of repeated indices is undefined.
+
+    ``reduce="add"`` or ``"multiply"`` combines it with what is there, and counts every repeated index; see also ``scatter_reduce``.
+    """
+    written, d = scattered("scatter", input, index, src, value), wrap_dim(dim, input._a.ndim, "scatter")
+    if reduce is None:
+        return call(ROWS["scatter"], (input, index, written), dim=d)
+    how = combining("scatter", reduce)
+    return call(ROWS["scatter_reduce"], (input, index, written), dim=d, reduce=how, include_self=True)
+
+
+def combining(op: str, reduce: str) -> str:
+    """What the two words of ``scatter`` are called in ``scatter_reduce``."""
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError(f"{op}(): reduce argument must be either add or multiply, got {reduce}")
+    return "sum" if reduce == "add" else "prod"
 
 
 def scattered(op: str, input: Tensor, index: Tensor, src: Any, value: Any = None) -> Tensor:

@@ -15,6 +15,7 @@ from tensorlab.ops import (
     ordering,
     padding,
     piecewise,
+    placing,
     pointwise,
     reduce,
     scatters,
@@ -27,6 +28,6 @@ from tensorlab.ops.table import ROWS
 
 __all__ = [
     "ROWS", "activations", "addproducts", "convert", "convolution", "distances", "fft", "indexing", "joining",
-    "losses", "matmul", "normalize", "ordering", "padding", "piecewise", "pointwise", "reduce", "scatters",
+    "losses", "matmul", "normalize", "ordering", "padding", "piecewise", "placing", "pointwise", "reduce", "scatters",
     "selection", "sorting", "statistics", "views",
 ]  # fmt: skip

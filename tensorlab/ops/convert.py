@@ -14,10 +14,10 @@ from tensorlab.ops.table import NO_ONNX, nothing, per_element, row
 def _to_copy(xp: Any, a: Any, dtype: Any, memory_format: Any) -> Any:
     if a.dtype.kind == "c" and dtype.kind != "c":
         a = a.real
-    return a.astype(dtype) if memory_format in (None, preserve_format) else _clone(xp, a, memory_format).astype(dtype)
+    return a.astype(dtype) if memory_format in (None, preserve_format) else cloned(xp, a, memory_format).astype(dtype)
 
 
-def _clone(xp: Any, a: Any, memory_format: Any) -> Any:
+def cloned(xp: Any, a: Any, memory_format: Any) -> Any:
     """A copy that keeps a dense order of dimensions (others become row-major), or that has the order asked for."""
     if memory_format not in (None, preserve_format):
         order = format_order(a.ndim, memory_format)
@@ -54,7 +54,7 @@ to_copy = row(
 clone = row(
     "clone",
     "self",
-    forward=_clone,
+    forward=cloned,
     infer=same_shape,
     grad={"self": lambda g: g},
     formula="result = a copy of self",

@@ -204,7 +204,7 @@ scatter_add = row(
     "self index src",
     forward=_scatter_add,
     infer=lambda shapes, dim: tuple(shapes[0]),
-    grad={"self": lambda g: g, "src": lambda g, index, src_shape, dim: _fit(g.gather(dim, index), src_shape)},
+    grad={"self": lambda g: g, "src": lambda g, index, src_shape, dim: fit(g.gather(dim, index), src_shape)},
     formula="result = self with src added at index  (along dim)",
     derivatives={"self": "grad", "src": "grad at index"},
     onnx="ScatterElements",
@@ -232,7 +232,7 @@ scatter = row(
     infer=lambda shapes, dim: tuple(shapes[0]),
     grad={
         "self": lambda g, index, dim: g._op("scatter", index, g._zeros(tuple(index.shape)), dim=dim),
-        "src": lambda g, index, src_shape, dim: _fit(g.gather(dim, index), src_shape),
+        "src": lambda g, index, src_shape, dim: fit(g.gather(dim, index), src_shape),
     },
     formula="result = self with src written at index  (along dim)",
     derivatives={"self": "grad, 0 at index", "src": "grad at index"},
@@ -288,7 +288,7 @@ index_add = row(
 )
 
 
-def _fit(g: Any, shape: Shape) -> Any:
+def fit(g: Any, shape: Shape) -> Any:
     """A gradient for the part of ``src`` that was used, with zeros for the rest."""
     if tuple(g.shape) == tuple(shape):
         return g

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorlab.ops.convert import cloned
 from tensorlab.ops.table import NO_ONNX, PROMOTE, SAME, elements, no_cost, per_element, row
 
 Shape = tuple[int, ...]
@@ -14,7 +15,7 @@ def _replacing(name: str, write: Callable[..., None], grad: dict[str, Any], form
     """The row that copies ``self`` and writes ``src`` into a part of it: ``write(xp, array, src, **attrs)``."""
 
     def forward(xp: Any, a: Any, src: Any, **attrs: Any) -> Any:
-        out = xp.array(a)
+        out = cloned(xp, a, None)
         write(xp, out, src.astype(a.dtype), **attrs)
         return out
 

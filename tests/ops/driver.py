@@ -72,6 +72,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "nll_loss_backward": _nll("nll_loss_backward"),
     "clone": lambda x: x.clone(),
     "linear": _op("linear"),
+    "index_put": _op("index_put"),
     "as_strided_copy": _op("as_strided_copy"),
     "as_strided_scatter": _op("as_strided_scatter"),
     "block_diag": lambda *tensors: tl.block_diag(*tensors),

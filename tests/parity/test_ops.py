@@ -96,8 +96,10 @@ def gradients_differ(found: Any, expected: Any, ours_in: list[Any], theirs_in: l
 
 
 def samples(op: Any, dtype: Any, requires_grad: bool = False) -> Iterator[Any]:
-    """Sample calls, but for scatters that add or multiply, which PyTorch itself advises against."""
-    return (sample for sample in oracle.samples(op, dtype, requires_grad) if "reduce" not in sample.kwargs)
+    """Sample calls; those of ``scatter`` that add or multiply have no gradient in PyTorch."""
+    for sample in oracle.samples(op, dtype, requires_grad):
+        if not (requires_grad and op.name == "scatter" and "reduce" in sample.kwargs):
+            yield sample
 
 
 def compare(op: Any, sample: Any, *, strides: bool = False) -> list[str]:
