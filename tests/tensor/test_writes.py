@@ -204,7 +204,7 @@ def test_x_times_itself_in_place_has_its_gradient() -> None:
 
 def test_every_function_with_an_in_place_form_does_the_same_in_place() -> None:
     names = [n[:-1] for n in dir(tl.Tensor) if n.endswith("_") and not n.endswith("__") and hasattr(tl, n[:-1])]
-    assert len(names) > 50
+    compared = set()
     for name in names:
         arguments = _arguments(name)
         if arguments is None:
@@ -214,8 +214,8 @@ def test_every_function_with_an_in_place_form_does_the_same_in_place() -> None:
                 warnings.simplefilter("ignore")
                 try:
                     expected = getattr(tl, name)(x, *arguments)
-                except RuntimeError:
-                    continue
+                except (RuntimeError, TypeError, IndexError, ValueError):
+                    continue  # it wants other arguments
                 if (
                     not isinstance(expected, tl.Tensor)
                     or expected.shape != x.shape
@@ -225,11 +225,8 @@ def test_every_function_with_an_in_place_form_does_the_same_in_place() -> None:
                 y = x.clone()
                 assert getattr(y, f"{name}_")(*arguments) is y, name
             np.testing.assert_array_equal(y.numpy(), expected.to(x.dtype).numpy(), name)
-
-
-OTHER_ARGUMENTS = """
-    masked_fill scatter_add scatter index_add index_fill index_copy index_put lerp addcmul addcdiv transpose addmm
-""".split()
+            compared.add(name)
+    assert len(compared) > 50
 
 
 def _arguments(name: str):
@@ -238,7 +235,5 @@ def _arguments(name: str):
     known = {"clamp": (0.3, 0.6), "clip": (0.3, 0.6), "cumsum": (0,), "cumprod": (0,), "squeeze": (), "unsqueeze": (0,)}
     if name in known:
         return known[name]
-    if name in OTHER_ARGUMENTS:
-        return None
     row = tl.ops.ROWS.get(name)
     return () if row is not None and len(row.params) == 1 else (2,)
