@@ -88,6 +88,7 @@ __version__ = "0.1.0"
 
 float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16
+cfloat, cdouble = complex64, complex128
 
 #: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
 _LATER = """
@@ -101,6 +102,7 @@ _LATER = """
     optim
     show
     signal
+    special
     utils
     why
 """.split()

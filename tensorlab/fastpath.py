@@ -23,6 +23,8 @@ new = object.__new__
 ndarray, generic = np.ndarray, np.generic
 Tensor: Any = None  # the class of results, given by bind()
 
+_into: Any = None  # puts a result where ``out=`` says, given by bind_out()
+
 _unusual = False  # a layer, a tap, a hook on saved values or inference mode is on somewhere
 _sites = False  # places are recorded
 
@@ -41,6 +43,12 @@ def bind(tensor_class: type) -> None:
     Tensor = tensor_class
 
 
+def bind_out(into: Any) -> None:
+    """Let ``into(out, function, args, kwargs)`` do what ``out=`` asks for."""
+    global _into
+    _into = into
+
+
 def unary(row: Row) -> Callable[[Any], Any]:
     """The function that people call for a row with one elementwise input."""
     kernel = _kernel(row)
@@ -49,9 +57,9 @@ def unary(row: Row) -> Callable[[Any], Any]:
     saves_x, saves_r = (name in row.needs[0] if grad else False for name in (row.params[0], row.results[0]))
     free = row.result == BOOL
 
-    def op(x: Any) -> Any:
-        if _unusual:
-            return call(row, (x,))
+    def op(x: Any, *, out: Any = None) -> Any:
+        if _unusual or out is not None:
+            return call(row, (x,)) if out is None else _into(out, op, (x,), {})
         try:
             a = x._a
             r = kernel(a)
@@ -111,9 +119,9 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
     keeps = row.result in (SAME, FLOAT)
     beside = _beside(comparable if row.result == BOOL else row.beside_int)
 
-    def op(x: Any, y: Any) -> Any:
-        if _unusual:
-            return call(row, (x, y))
+    def op(x: Any, y: Any, *, out: Any = None) -> Any:
+        if _unusual or out is not None:
+            return call(row, (x, y)) if out is None else _into(out, op, (x, y), {})
         given = y
         try:
             if type(y) is not Tensor and (type(y) is float or type(y) is int):

@@ -21,6 +21,7 @@ from tensorlab.engine.node import Node, counter, node_class
 from tensorlab.engine.rewriting import NOT_REWRITTEN
 from tensorlab.explain import explain, inputs_in_words
 from tensorlab.modes import state
+from tensorlab.ops.complex import as_real
 from tensorlab.ops.table import ROWS, Row
 from tensorlab.viewing import layout_of, strides_of
 
@@ -55,15 +56,28 @@ class CopySlices(Node):
         g = grads[0]
         if g is None:
             return [None] * len(self.edges)
-        where = {"base_layout": self.base_layout, "layout": self.view_layout}
+        of_base, of_view = g._a.dtype.kind == "c", self.write.outs[1].kind == "c"
+        base_layout, view_layout = self.base_layout, self.view_layout
+        if (
+            of_base and not of_view
+        ):  # where one sees complex numbers and the other pairs of real ones, all is done in real ones
+            g, base_layout = g.contiguous().view_as_real(), as_real(base_layout)
+        elif of_view and not of_base:
+            view_layout = as_real(view_layout)
+        where = {"base_layout": base_layout, "layout": view_layout}
         part = g._op("as_strided_copy", **where)
+        if of_view and not of_base:
+            part = part.view_as_complex()
         at, inner = self.position, None
         if edges is not None:
             inner = [own if e is not None else None for own, e in zip(self.write.edges, edges, strict=True)]
         found = list(self.write.apply([part], graph, inner))
         if (edges or self.edges)[at] is not None:
             before = found[at] if found[at] is not None else part._zeros(part.shape)
-            found[at] = g._op("as_strided_scatter", before, **where)
+            if of_view and not of_base:
+                before = before.contiguous().view_as_real()
+            rest = g._op("as_strided_scatter", before, **where)
+            found[at] = rest.view_as_complex() if of_base and not of_view else rest
         return found
 
 
@@ -266,7 +280,7 @@ def resized(x: Any, shape: tuple[int, ...]) -> None:
 def _grown(a: Any, root: Any, start: int, count: int) -> Any:
     """A larger buffer that begins with what lies in ``root`` from ``start`` on."""
     fresh = backend.namespace(a).empty(count, a.dtype)
-    kept = root.reshape(-1)[start:][:count]
+    kept = root.reshape(-1).view(a.dtype)[start:][:count]
     fresh[: kept.size] = kept
     return fresh
 

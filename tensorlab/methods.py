@@ -10,7 +10,7 @@ import numpy as np
 from tensorlab import binding as binding
 from tensorlab import conversion, dispatch, random
 from tensorlab.creation import number, size_of
-from tensorlab.functional import MODULES, names, plain
+from tensorlab.functional import MODULES, complexes, elementary, names, plain
 from tensorlab.functional import pointwise as P
 from tensorlab.functional.arguments import ints, need_index
 from tensorlab.functional.pointwise import fillable, scaled
@@ -23,7 +23,8 @@ from tensorlab.written import FORMS
 
 
 def _in_place(name: str) -> Callable[..., Any]:
-    row = ROWS[name]
+    """The in-place form of a row, under the row's name or another name of its function."""
+    row = ROWS.get(name) or ROWS[plain[name].__name__]
 
     if len(row.params) == 1:
 
@@ -140,6 +141,11 @@ def where(self: Any, condition: Any, other: Any) -> Any:
     return P.where(condition, self, other)
 
 
+def _polygamma(self: Any, n: int) -> Any:
+    """The derivative number ``n`` of the digamma function."""
+    return plain["polygamma"](n, self)
+
+
 def _reversed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """An operator whose left side is no tensor."""
 
@@ -197,8 +203,13 @@ def install() -> None:
         setattr(Tensor, function.__name__, function)
     for name, form in FORMS.items():
         setattr(Tensor, name, form)
-    Tensor.clip_ = clamp_  # type: ignore[attr-defined]
+    for alias, known in {
+        "clip_": clamp_, "subtract_": sub_, "divide_": div_, "true_divide_": div_, "polygamma": _polygamma,
+    }.items():  # fmt: skip
+        setattr(Tensor, alias, known)
     Tensor.bernoulli = random.bernoulli  # type: ignore[attr-defined]
+    for name, part in complexes.PROPERTIES.items():
+        setattr(Tensor, name, part)
     for name, convert in conversion.METHODS.items():
         setattr(Tensor, name, convert)
     bare = P.BARE
@@ -208,12 +219,15 @@ def install() -> None:
         "floordiv": P.floor_divide, "rfloordiv": _reversed(P.floor_divide), "mod": P.remainder, "rmod": _reversed(P.remainder),
         "pow": P.pow, "rpow": _rpow, "matmul": matmul, "rmatmul": _rmatmul, "neg": P.neg, "abs": P.abs, "invert": P.bitwise_not,
         "eq": _eq, "ne": _ne, "lt": P.lt, "le": P.le, "gt": P.gt, "ge": P.ge, "and": P.bitwise_and, "rand": P.bitwise_and,
-        "or": P.bitwise_or, "ror": P.bitwise_or, "xor": P.bitwise_xor, "rxor": P.bitwise_xor, "pos": lambda self: self,
+        "or": P.bitwise_or, "ror": P.bitwise_or, "xor": P.bitwise_xor, "rxor": P.bitwise_xor, "pos": elementary.positive,
+        "lshift": elementary.bitwise_left_shift, "rlshift": _reversed(elementary.bitwise_left_shift),
+        "rshift": elementary.bitwise_right_shift, "rrshift": _reversed(elementary.bitwise_right_shift),
     }  # fmt: skip
     for name, function in operators.items():
         setattr(Tensor, f"__{name}__", function)
     in_place = {"add": "+=", "sub": "-=", "mul": "*=", "div": "/=", "floor_divide": "//=", "remainder": "%=", "pow": "**=",
-                "bitwise_and": "&=", "bitwise_or": "|=", "bitwise_xor": "^="}  # fmt: skip
+                "bitwise_and": "&=", "bitwise_or": "|=", "bitwise_xor": "^=", "bitwise_left_shift": "<<=",
+                "bitwise_right_shift": ">>="}  # fmt: skip
     spelt = {
         "div": "truediv",
         "floor_divide": "floordiv",
@@ -221,6 +235,8 @@ def install() -> None:
         "bitwise_and": "and",
         "bitwise_or": "or",
         "bitwise_xor": "xor",
+        "bitwise_left_shift": "lshift",
+        "bitwise_right_shift": "rshift",
     }
     for name, symbol in in_place.items():
         setattr(Tensor, f"__i{spelt.get(name, name)}__", _not_in_place(symbol, f"{name}_"))

@@ -9,7 +9,7 @@ from typing import Any
 
 @cache
 def named(op: str, fields: tuple[str, ...] = ("values", "indices")) -> Any:
-    """The named tuple that ``op`` returns."""
+    """The named tuple that ``op`` returns, ``(values, indices)`` unless other fields are named."""
     made = namedtuple(op, fields)  # type: ignore[misc]
     made.__module__ = "tensorlab.return_types"
 

@@ -14,6 +14,7 @@ from tensorlab.engine.node import Edge, counter, node_class
 from tensorlab.engine.rewriting import rewritten
 from tensorlab.explain import refused
 from tensorlab.modes import sites_are_watched, state
+from tensorlab.ops.complex import as_real
 from tensorlab.ops.table import ROWS, Row
 
 new = object.__new__
@@ -47,13 +48,28 @@ class View:
 
 
 def edge_of_view(base: Any, x: Any) -> Edge:
-    """The edge of ``x`` as a view of ``base``, however it was made."""
-    node = new(node_class(ROWS["as_strided"]))
-    node.edges = (edge_of(base),)
-    node.attrs = {"layout": layout_of(x), "base_layout": layout_of(base)}
+    """The edge of ``x`` as a view of ``base``, however it was made; between complex and real elements, in real ones."""
+    edge, at, below = edge_of(base), layout_of(x), layout_of(base)
+    kind, base_kind = x._a.dtype, base._a.dtype
+    if kind == base_kind:
+        return _edge("as_strided", edge, at.shape, kind, layout=at, base_layout=below)
+    if base_kind.kind == "c":
+        below = as_real(below)
+        edge = _edge("view_as_real", edge, below.shape, kind)
+        return _edge("as_strided", edge, at.shape, kind, layout=at, base_layout=below)
+    pairs = as_real(at)
+    edge = _edge("as_strided", edge, pairs.shape, base_kind, layout=pairs, base_layout=below)
+    return _edge("view_as_complex", edge, at.shape, kind)
+
+
+def _edge(name: str, edge: Edge | None, shape: tuple[int, ...], dtype: Any, **attrs: Any) -> Edge:
+    """An edge to a new node of a view that leads on to ``edge``."""
+    node = new(node_class(ROWS[name]))
+    node.edges = (edge,)
+    node.attrs = attrs
     node.saved = (None, None)
     node.seq = next(counter)
-    node.outs = (x._a.shape, x._a.dtype)
+    node.outs = (shape, dtype)
     node.hooks = None
     node.made = made_here()
     return node, 0
@@ -82,7 +98,7 @@ def view(row: Row, x: Any, **attrs: Any) -> Any:
         after = row.view(before, **attrs)
     except Exception as error:
         raise refused(row.name, ("self",), (x,), {**attrs, "layout": before}, error) from None
-    out = alias(x, after, x._a.dtype)
+    out = alias(x, after, x._a.dtype if row.seen_as is None else row.seen_as[x._a.dtype])
     above = x._view
     st = x._st
     stamp = -1 if st.inference else st.version

@@ -1,11 +1,13 @@
-"""In-place forms of indexing, of views, and of functions of Python numbers."""
+"""In-place forms of indexing, of views, and of functions that take arguments of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from tensorlab import dtypes
 from tensorlab.functional import placing, plain
+from tensorlab.functional.elementary import widest
 from tensorlab.functional.indexing import combining, scattered
 from tensorlab.inplace import write
 from tensorlab.layout import wrap_dim
@@ -64,11 +66,59 @@ def scatter_(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
     return write(ROWS["scatter_reduce"], self, index, written, op="scatter_", dim=d, reduce=how, include_self=True)
 
 
+def clamp_min_(self: Any, min: Any) -> Any:
+    """Raise the values to at least ``min``, in place. Returns the tensor."""
+    return write(ROWS["clamp"], self, min, None, op="clamp_min_")
+
+
+def clamp_max_(self: Any, max: Any) -> Any:
+    """Lower the values to at most ``max``, in place. Returns the tensor."""
+    return write(ROWS["clamp"], self, None, max, op="clamp_max_")
+
+
+def round_(self: Any, *, decimals: int = 0) -> Any:
+    """Round to ``decimals`` digits after the point, halves to even, in place. Returns the tensor."""
+    if decimals == 0:
+        return write(ROWS["round"], self)
+    return write(ROWS["round_decimals"], self, op="round_", decimals=int(decimals))
+
+
+def logit_(self: Any, eps: float | None = None) -> Any:
+    """``log(x / (1 - x))``, in place. Returns the tensor."""
+    return write(ROWS["logit"], self, eps=eps)
+
+
+def nan_to_num_(self: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """Replace NaN and infinities, in place. Returns the tensor."""
+    return write(ROWS["nan_to_num"], self, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def polygamma_(self: Any, n: int) -> Any:
+    """The derivative number ``n`` of the digamma function, in place. Returns the tensor."""
+    if n < 0:
+        raise RuntimeError(f"polygamma(n, x) does not support negative n, got {n}.")
+    return write(ROWS["polygamma"], self, n=n)
+
+
+def float_power_(self: Any, exponent: Any) -> Any:
+    """Power in float64 or complex128, in place. Raises ``RuntimeError`` for a tensor of another type. Returns the tensor."""
+    base, power = widest(self, exponent)
+    if base.dtype is not self.dtype:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype.name} but the operation's result requires dtype {base.dtype.name}"
+        )
+    return write(ROWS["pow"], self, power, op="float_power_")
+
+
 def _through_copy(name: str) -> Callable[..., Any]:
     """The in-place form of a function that is made of several: its result is copied in."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         found = plain[name](self.clone() if self.requires_grad else self, *args, **kwargs)
+        if not dtypes.can_cast(found.dtype, self.dtype):
+            raise RuntimeError(
+                f"{name}_(): result type {found.dtype.name} can't be cast to the desired output type {self.dtype.name}"
+            )
         return write(ROWS["copy"], self, found, op=f"{name}_")
 
     method.__name__ = method.__qualname__ = f"{name}_"
@@ -76,11 +126,12 @@ def _through_copy(name: str) -> Callable[..., Any]:
     return method
 
 
-renorm_ = _through_copy("renorm")
+renorm_, mvlgamma_ = _through_copy("renorm"), _through_copy("mvlgamma")
 
 FORMS: dict[str, Any] = {
     form.__name__: form
     for form in (
         index_fill_, index_copy_, index_put_, put_, masked_scatter_, scatter_reduce_, index_reduce_, scatter_, renorm_,
+        clamp_min_, clamp_max_, round_, logit_, nan_to_num_, polygamma_, float_power_, mvlgamma_,
     )
 }  # fmt: skip

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from tensorlab.functional import (
     activations,
     arranging,
+    complexes,
     contraction,
     convolutions,
     counting,
     cutting,
     differences,
     distances,
+    elementary,
     gates,
     indexing,
     joining,
@@ -29,6 +31,7 @@ from tensorlab.functional import (
     reductions,
     shapes,
     sorting,
+    specials,
     spectra,
     statistics,
 )
@@ -37,12 +40,14 @@ from tensorlab.functional.checked import checked
 if TYPE_CHECKING:
     from tensorlab.functional.activations import *  # noqa: F403
     from tensorlab.functional.arranging import *  # noqa: F403
+    from tensorlab.functional.complexes import *  # noqa: F403
     from tensorlab.functional.contraction import *  # noqa: F403
     from tensorlab.functional.convolutions import *  # noqa: F403
     from tensorlab.functional.counting import *  # noqa: F403
     from tensorlab.functional.cutting import *  # noqa: F403
     from tensorlab.functional.differences import *  # noqa: F403
     from tensorlab.functional.distances import *  # noqa: F403
+    from tensorlab.functional.elementary import *  # noqa: F403
     from tensorlab.functional.gates import *  # noqa: F403
     from tensorlab.functional.indexing import *  # noqa: F403
     from tensorlab.functional.joining import *  # noqa: F403
@@ -56,11 +61,14 @@ if TYPE_CHECKING:
     from tensorlab.functional.reductions import *  # noqa: F403
     from tensorlab.functional.shapes import *  # noqa: F403
     from tensorlab.functional.sorting import *  # noqa: F403
+    from tensorlab.functional.specials import *  # noqa: F403
     from tensorlab.functional.spectra import *  # noqa: F403
     from tensorlab.functional.statistics import *  # noqa: F403
 
 MODULES = (
     pointwise,
+    elementary,
+    specials,
     activations,
     reductions,
     sorting,
@@ -83,6 +91,7 @@ MODULES = (
     gates,
     normalization,
     questions,
+    complexes,
 )
 
 #: The plain functions by name, for everything that becomes a method.

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tensorlab import dispatch, dtypes
+from tensorlab import dispatch, dtypes, fastpath
 from tensorlab.modes import no_grad, state
 
 Function = Callable[..., Any]
@@ -80,6 +80,9 @@ def _into(out: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str,
         for x, result in zip(outs, found if isinstance(found, tuple) else (found,), strict=True):
             _receive(name, x, result)
     return out
+
+
+fastpath.bind_out(_into)
 
 
 def _receive(name: str, x: Any, result: Any) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorlab import dispatch, dtypes, fastpath
+from tensorlab import dispatch, dtypes
 from tensorlab.creation import number
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
+from tensorlab.functional.fromrow import row_function as _row_function
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -18,29 +19,19 @@ METHODS = """
     greater_equal less less_equal not_equal logical_and logical_or logical_xor logical_not bitwise_and
     bitwise_or bitwise_xor bitwise_not neg negative absolute sign sgn exp exp2 expm1 log log2 log10 log1p sqrt
     rsqrt square reciprocal sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh sigmoid relu erf
-    floor ceil round trunc isnan isinf isfinite clamp clip clamp_min clamp_max masked_fill lerp addcmul addcdiv
+    floor ceil round trunc fix isnan isinf isfinite clamp clip clamp_min clamp_max masked_fill lerp addcmul addcdiv
 """
 #: Rows that have an in-place form, ``name_``.
 IN_PLACE = """
     floor_divide remainder fmod pow eq ne lt le gt ge logical_and logical_or logical_xor logical_not bitwise_and
-    bitwise_or bitwise_xor bitwise_not neg sign exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square reciprocal
-    sin cos tan asin acos atan sinh cosh tanh sigmoid relu erf floor ceil trunc
+    bitwise_or bitwise_xor bitwise_not neg sign sgn exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square reciprocal
+    sin cos tan asin acos atan sinh cosh tanh sigmoid relu erf floor ceil trunc fix absolute negative multiply arcsin
+    arccos arctan greater greater_equal less less_equal not_equal
 """
 #: Functions that are not found at ``tensorlab.<name>``.
 ELSEWHERE = """
     scaled fillable
 """
-
-
-def _row_function(name: str, doc: str) -> Any:
-    row = ROWS[name]
-    make = fastpath.unary if len(row.params) == 1 else fastpath.binary
-    made = make(row)
-    made.__doc__ = f"{doc}\n\n``{row.formula}``, element by element; inputs promote" + (
-        " and broadcast." if len(row.params) == 2 else "."
-    )
-    made.__module__ = "tensorlab"
-    return made
 
 
 _add = _row_function("add", "Sum.")
@@ -68,6 +59,7 @@ bitwise_xor = _row_function("bitwise_xor", "Bitwise exclusive or of integers or 
 neg = _row_function("neg", "Negative.")
 abs = _row_function("abs", "Absolute value.")
 sign = _row_function("sign", "Sign: -1, 0 or 1; 0 for NaN.")
+sgn = _row_function("sgn", "Sign; for complex numbers ``x / |x|``, and 0 for 0.")
 exp = _row_function("exp", "Exponential.")
 exp2 = _row_function("exp2", "Power of two.")
 expm1 = _row_function("expm1", "``exp(x) - 1``, accurate near 0.")
@@ -102,7 +94,7 @@ isfinite = _row_function("isfinite", "Whether neither NaN nor infinite.")
 logical_not = _row_function("logical_not", "Logical not; anything but 0 is true.")
 bitwise_not = _row_function("bitwise_not", "Bitwise not of integers, logical not of booleans.")
 absolute, negative, multiply = abs, neg, mul
-arcsin, arccos, arctan = asin, acos, atan
+arcsin, arccos, arctan, fix = asin, acos, atan, trunc
 greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne
 
 #: Functions straight from their rows, without the options of their public forms: what operators call.
@@ -162,22 +154,7 @@ subtract, divide, true_divide = sub, div, div
 
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest integer, halves to even; ``decimals`` digits after the point are kept."""
-    if decimals == 0:
-        return _round(input)
-    if input._a.dtype.kind in "biu":
-        raise RuntimeError(
-            f'"round" not implemented for {input.dtype.name} with decimals={decimals}; integers have none'
-        )
-    scale = 10.0 ** (decimals if decimals > 0 else -decimals)
-    return _round(input * scale) / scale if decimals > 0 else _round(input / scale) * scale
-
-
-def sgn(input: Tensor) -> Tensor:
-    """Sign; for complex numbers ``x / |x|``, and 0 for 0."""
-    if input._a.dtype.kind != "c":
-        return sign(input)
-    size = abs(input)
-    return input / where(size == 0, 1, size)
+    return _round(input) if decimals == 0 else call(ROWS["round_decimals"], (input,), decimals=int(decimals))
 
 
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:

@@ -3,8 +3,11 @@
 from tensorlab.ops import (
     activations,
     addproducts,
+    bessel,
+    complex,
     convert,
     convolution,
+    curves,
     distances,
     fft,
     indexing,
@@ -14,20 +17,23 @@ from tensorlab.ops import (
     normalize,
     ordering,
     padding,
+    pairs,
     piecewise,
     placing,
+)
     pointwise,
+    polynomials,
     reduce,
     scatters,
     selection,
     sorting,
+    special,
     statistics,
     views,
 )
 from tensorlab.ops.table import ROWS
 
 __all__ = [
-    "ROWS", "activations", "addproducts", "convert", "convolution", "distances", "fft", "indexing", "joining",
-    "losses", "matmul", "normalize", "ordering", "padding", "piecewise", "placing", "pointwise", "reduce", "scatters",
-    "selection", "sorting", "statistics", "views",
+    "ROWS", "activations", "addproducts", "bessel", "complex", "convert", "convolution", "curves", "distances", "fft",
+    "indexing", "joining", "losses", "matmul", "normalize", "ordering", "padding", "pairs", "piecewise", "placing",
 ]  # fmt: skip

@@ -9,26 +9,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tensorlab.ops.elementwise import broadcast, same_shape
-from tensorlab.ops.pointwise import error_function
+from tensorlab.ops.scipy import rounded_once, special
 from tensorlab.ops.table import FLOAT, NO_ONNX, PROMOTE, SAME, per_element, row
 
 _SQRT_HALF, _DENSITY = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
-
-
-def rounded_once(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """A forward that computes float16 and bfloat16 in float32."""
-
-    def kernel(xp: Any, *arrays: Any, **attrs: Any) -> Any:
-        kind = arrays[0].dtype
-        if kind.itemsize != 2 or kind.kind not in "fV":
-            return forward(xp, *arrays, **attrs)
-        return forward(xp, *[a.astype(np.float32) for a in arrays], **attrs).astype(kind)
-
-    return kernel
 
 
 def _activation(name: str, forward: Any, grad: Any, samples: Any, **columns: Any) -> Any:
@@ -64,7 +50,7 @@ def _gelu(xp: Any, a: Any, approximate: str) -> Any:
     half = a.dtype.type(0.5)
     if approximate == "tanh":
         return a * half * (xp.tanh((a + a * a * a * _CUBIC) * _TANH_SCALE) + 1)
-    return a * half * (error_function(xp, a * a.dtype.type(_SQRT_HALF)) + 1)
+    return a * half * (special(xp).erf(a * a.dtype.type(_SQRT_HALF)) + 1)
 
 
 def _gelu_grad(g: Any, self: Any, approximate: str) -> Any:

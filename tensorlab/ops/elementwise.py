@@ -56,6 +56,18 @@ def integer_pairs(t: Any) -> Any:
     return [((t.index(9, *a), t.index(9, *b)), {}) for a, b in pairs] + [((t.mask(2, 3), t.mask(3)), {})]
 
 
+def guarded(forward: Any, refuses: Any) -> Any:
+    """A forward of our own that looks at its types first: what NumPy computes is not always what an operation is meant for."""
+    if refuses is None or isinstance(forward, Ufunc):
+        return forward
+
+    def kernel(xp: Any, *arrays: Any, **attrs: Any) -> Any:
+        refuses([a.dtype for a in arrays])
+        return forward(xp, *arrays, **attrs)
+
+    return kernel
+
+
 def unary(
     name: str,
     forward: Any,
@@ -73,7 +85,7 @@ def unary(
     return row(
         name,
         "self",
-        forward=Ufunc(forward) if isinstance(forward, str) else forward,
+        forward=Ufunc(forward) if isinstance(forward, str) else guarded(forward, columns.get("refuses")),
         infer=same_shape,
         grad=grad if isinstance(grad, NO_GRAD) else {"self": grad},
         formula=formula,
@@ -105,7 +117,7 @@ def binary(
     return row(
         name,
         "self other",
-        forward=Ufunc(forward) if isinstance(forward, str) else forward,
+        forward=Ufunc(forward) if isinstance(forward, str) else guarded(forward, columns.get("refuses")),
         infer=broadcast,
         grad=grad,
         formula=formula,

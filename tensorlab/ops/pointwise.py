@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.ops.elementwise import binary, broadcast, unary
+from tensorlab.ops.scipy import from_scipy
 from tensorlab.ops.table import FLOAT, FLOAT32, NO_GRAD, NO_ONNX, SAME, Ufunc, nothing, of_arrays, per_element, row
 
 # ------------------------------------------------------------------------------------------------------- arithmetic
@@ -475,19 +476,7 @@ def _sigmoid(xp: Any, a: Any) -> Any:
     return r
 
 
-def error_function(xp: Any, a: Any) -> Any:
-    if xp.__name__ == "cupy":
-        from cupyx.scipy import special
-    else:
-        from scipy import special
-    return (
-        special.erf(a)
-        if a.dtype.itemsize > 2 or a.dtype.kind in "biu"
-        else special.erf(a.astype(np.float32)).astype(a.dtype)
-    )
-
-
-def _sign(xp: Any, a: Any) -> Any:
+def sign_of(xp: Any, a: Any) -> Any:
     """NumPy's sign, but 0 for NaN as in PyTorch."""
     if a.dtype.kind == "b":
         return a.copy()
@@ -547,7 +536,7 @@ relu = unary(
 )
 erf = unary(
     "erf",
-    error_function,
+    from_scipy("erf"),
     lambda g, self: g * ((self * self).neg().exp() * (2 / math.sqrt(math.pi))),
     formula="result = erf(self)",
     derivative="grad · 2/√π · exp(−self²)",
@@ -564,7 +553,7 @@ abs_ = unary(
     onnx="Abs",
     holomorphic=False,
 )
-sign = unary("sign", _sign, nothing, formula="result = sign(self)", derivative="0", result=SAME, onnx="Sign")
+sign = unary("sign", sign_of, nothing, formula="result = sign(self)", derivative="0", result=SAME, onnx="Sign")
 floor = unary("floor", _whole("floor"), nothing, formula="result = ⌊self⌋", derivative="0", result=SAME, onnx="Floor")
 ceil = unary("ceil", _whole("ceil"), nothing, formula="result = ⌈self⌉", derivative="0", result=SAME, onnx="Ceil")
 round_ = unary(

@@ -68,7 +68,7 @@ class Row:
     __slots__ = (
         "name", "params", "forward", "view", "infer", "vjps", "joint", "needs", "formula", "derivatives", "autocast",
         "onnx", "cost", "samples", "result", "promotes", "on_arrays", "node", "node_name", "results", "holomorphic", "variadic",
-        "refuses", "beside_int", "keep",
+        "refuses", "beside_int", "keep", "seen_as",
     )  # fmt: skip
 
     name: str
@@ -94,6 +94,7 @@ class Row:
     variadic: bool
     refuses: Any
     beside_int: Any
+    seen_as: dict[Any, Any] | None
     node: Any
     node_name: str
 
@@ -123,6 +124,7 @@ def row(
     holomorphic: bool = True,
     refuses: Callable[[Sequence[Any]], None] | None = None,
     beside_int: Callable[[Any, int], Any] | None = None,
+    seen_as: dict[Any, Any] | None = None,
 ) -> Row:
     """Declare an operation and enter it into the table.
 
@@ -130,7 +132,8 @@ def row(
     name to its formula, or one function ``(grads, needs, **named) -> list`` for rows that share work between inputs. ``results``
     names the outputs. ``node`` is the class name of its nodes where it is not the row's name in camel case + ``Backward0``.
     ``refuses`` raises for input types that the forward would take but should not; ``beside_int(tensor, number)`` may do so too, or
-    give another tensor, where a Python int is the second operand.
+    give another tensor, where a Python int is the second operand. ``seen_as`` gives the result type of a view whose elements are not
+    those of its input, for every input type that can be seen that way.
     """
     if (forward is None) == (view is None):
         raise TypeError(f"row {name}: a row has either a forward or a view rule")
@@ -142,7 +145,7 @@ def row(
     self.formula, self.derivatives = formula, derivatives or {}
     self.autocast, self.onnx, self.cost, self.samples = autocast, onnx, cost, samples
     self.result, self.promotes, self.on_arrays, self.holomorphic = result, promotes, on_arrays, holomorphic
-    self.refuses, self.beside_int = refuses, beside_int
+    self.refuses, self.beside_int, self.seen_as = refuses, beside_int, seen_as
     self.vjps = None
     self.joint = None
     self.needs = ()

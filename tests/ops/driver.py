@@ -82,6 +82,8 @@ CALLS: dict[str, Callable[..., Any]] = {
         ]  # the statistics have no gradient
         for name in ("native_layer_norm", "native_group_norm", "native_batch_norm")
     },
+    "polygamma": _op("polygamma"),
+    "orthogonal_polynomial": _op("orthogonal_polynomial"),
     "median_dim": lambda x, *args, **kwargs: x.median(*args, **kwargs),
     "nanmedian_dim": lambda x, *args, **kwargs: x.nanmedian(*args, **kwargs),
 }

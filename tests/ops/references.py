@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -81,6 +82,21 @@ def index_add(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray, al
     for i, part in zip(index, np.moveaxis(source, dim, 0), strict=True):
         out[i] += alpha * part
     return np.moveaxis(out, 0, dim)
+
+
+def around(function: Callable[[float], float]) -> float:
+    """The mean of a function over a full turn, exact to the last digits for smooth ones."""
+    return math.fsum(function(2 * math.pi * k / 64) for k in range(64)) / 64
+
+
+def integral(function: Callable[[float], float], end: float) -> float:
+    """The integral from 0 to ``end``, by substitution so that ends with a root or a pole are harmless."""
+    total = 0.0
+    for k in range(-400, 401):
+        u = k / 100
+        x = end / (1 + math.exp(-math.pi * math.sinh(u)))
+        total += function(x) * x * (1 - x / end) * math.pi * math.cosh(u) if 0 < x < end else 0.0
+    return total / 100
 
 
 REFERENCES: dict[str, Callable[..., Any]] = {
@@ -189,4 +205,54 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "triu": np.triu,
     "gather": lambda a, dim, index: np.take_along_axis(a, index, dim),
     "index_select": lambda a, dim, index: np.take(a, index, dim),
+}
+REFERENCES |= {
+    "acosh": each(math.acosh),
+    "asinh": each(math.asinh),
+    "atanh": each(math.atanh),
+    "atan2": each(math.atan2),
+    "hypot": each(math.hypot),
+    "copysign": each(math.copysign),
+    "nextafter": each(math.nextafter),
+    "ldexp": each(lambda x, y: x * 2.0**y),
+    "logaddexp": each(lambda x, y: math.log(math.exp(x) + math.exp(y))),
+    "logaddexp2": each(lambda x, y: math.log2(2**x + 2**y)),
+    "fmax": each(max),
+    "fmin": each(min),
+    "frac": each(lambda x: math.fmod(x, 1)),
+    "frexp": lambda a: tuple(each(lambda x, i=i: math.frexp(x)[i])(a) for i in (0, 1)),
+    "deg2rad": each(math.radians),
+    "rad2deg": each(math.degrees),
+    "sinc": each(lambda x: math.sin(math.pi * x) / (math.pi * x)),
+    "signbit": each(lambda x: math.copysign(1, x) < 0),
+    "sgn": each(lambda x: math.copysign(1, x)),
+    "gcd": each(math.gcd),
+    "lcm": each(math.lcm),
+    "bitwise_left_shift": each(lambda x, y: x << y),
+    "bitwise_right_shift": each(lambda x, y: x >> y),
+    "erfc": each(math.erfc),
+    "erfcx": each(lambda x: math.exp(x * x) * math.erfc(x)),
+    "lgamma": each(math.lgamma),
+    "ndtr": each(statistics.NormalDist().cdf),
+    "ndtri": each(statistics.NormalDist().inv_cdf),
+    "log_ndtr": each(lambda x: math.log(statistics.NormalDist().cdf(x))),
+    "erfinv": each(lambda x: statistics.NormalDist().inv_cdf((x + 1) / 2) / math.sqrt(2)),
+    "entr": each(lambda x: -x * math.log(x)),
+    "xlogy": each(lambda x, y: x * math.log(y)),
+    "xlog1py": each(lambda x, y: x * math.log1p(y)),
+    "igamma": each(lambda a, x: integral(lambda t: (x * t) ** (a - 1) * math.exp(-x * t) * x, 1) / math.gamma(a)),
+    "bessel_j0": each(lambda x: around(lambda t: math.cos(x * math.sin(t)))),
+    "bessel_j1": each(lambda x: around(lambda t: math.cos(t - x * math.sin(t)))),
+    "i0": each(lambda x: around(lambda t: math.exp(x * math.cos(t)))),
+    "i1": each(lambda x: around(lambda t: math.exp(x * math.cos(t)) * math.cos(t))),
+    "i0e": each(lambda x: around(lambda t: math.exp(x * math.cos(t) - abs(x)))),
+    "i1e": each(lambda x: around(lambda t: math.exp(x * math.cos(t) - abs(x)) * math.cos(t))),
+    "modified_bessel_k0": each(lambda x: integral(lambda t: math.exp(-x * math.cosh(t)), 8)),
+    "modified_bessel_k1": each(lambda x: integral(lambda t: math.exp(-x * math.cosh(t)) * math.cosh(t), 8)),
+    "spherical_bessel_j0": each(lambda x: math.sin(x) / x),
+    "polar": lambda size, angle: size * np.exp(1j * angle),
+    "complex": lambda real, imag: real + 1j * imag,
+    "conj_physical": lambda a: a.real - 1j * a.imag,
+    "view_as_real": lambda a: np.stack([a.real, a.imag], -1),
+    "view_as_complex": lambda a: a[..., 0] + 1j * a[..., 1],
 }

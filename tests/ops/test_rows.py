@@ -68,7 +68,7 @@ def test_a_gradient_worked_out_on_arrays_is_the_one_worked_out_on_tensors(name: 
 
 @pytest.mark.parametrize(("name", "number"), ALL, ids=ids)
 def test_inputs_with_gaps_in_memory_give_the_same_results_and_gradients(name: str, number: int) -> None:
-    if name in ("as_strided", "view"):
+    if name in ("as_strided", "view", "view_as_complex"):
         pytest.skip("what it gives depends on how its input lies in memory")
     sample = driver.sample(name, number)
     spread = [driver.scattered(x) for x in sample.inputs]

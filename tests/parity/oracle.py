@@ -151,9 +151,18 @@ def error_samples(op: Any) -> Iterator[Any]:
         yield from op.error_inputs("cpu")
 
 
+#: Operations that PyTorch's table calls as methods: the tensor first.
+METHODS: dict[str, Callable[..., Any]] = {
+    "polygamma": lambda x, n, **kwargs: tl.polygamma(n, x, **kwargs),
+    "special.polygamma": lambda x, n, **kwargs: tl.special.polygamma(n, x, **kwargs),
+}
+
+
 @cache
 def function(name: str) -> Callable[..., Any] | None:
     """Our function for a name of PyTorch's table; a method if it is none, and nothing if we have neither."""
+    if name in METHODS:
+        return METHODS[name]
     found: Any = tl
     for part in name.split("."):
         found = getattr(found, part, None)

@@ -1,0 +1,80 @@
+"""Orthogonal polynomials of any degree, by their three-term recurrences.
+
+Source: NIST Digital Library of Mathematical Functions, table 18.9.1: ``p(k+1) = (A x + B) p(k) - C p(k-1)``. Differentiated ``m``
+times the recurrence gives the derivative of the same kind, so a polynomial has derivatives of every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tensorlab.ops.elementwise import broadcast
+from tensorlab.ops.table import FLOAT, NO_ONNX, per_element, row
+
+
+class Family(NamedTuple):
+    """A kind of polynomial: ``p(1) = first[0] x + first[1]``, and A, B, C as functions of ``k``, from 1."""
+
+    first: tuple[float, float]
+    step: Callable[[int], tuple[float, float, float]]
+
+
+FAMILIES = {
+    "chebyshev_t": Family((1, 0), lambda k: (2, 0, 1)),
+    "chebyshev_u": Family((2, 0), lambda k: (2, 0, 1)),
+    "chebyshev_v": Family((2, -1), lambda k: (2, 0, 1)),
+    "chebyshev_w": Family((2, 1), lambda k: (2, 0, 1)),
+    "shifted_chebyshev_t": Family((2, -1), lambda k: (4, -2, 1)),
+    "shifted_chebyshev_u": Family((4, -2), lambda k: (4, -2, 1)),
+    "shifted_chebyshev_v": Family((4, -3), lambda k: (4, -2, 1)),
+    "shifted_chebyshev_w": Family((4, -1), lambda k: (4, -2, 1)),
+    "hermite_h": Family((2, 0), lambda k: (2, 0, 2 * k)),
+    "hermite_he": Family((1, 0), lambda k: (1, 0, k)),
+    "laguerre_l": Family((-1, 1), lambda k: (-1 / (k + 1), (2 * k + 1) / (k + 1), k / (k + 1))),
+    "legendre_p": Family((1, 0), lambda k: ((2 * k + 1) / (k + 1), 0, k / (k + 1))),
+}
+
+
+def _polynomial(xp: Any, x: Any, n: Any, kind: str, order: int) -> Any:
+    """The derivative number ``order`` of the polynomials of degrees ``n`` at ``x``; 0 for negative degrees.
+
+    Terms cancel near a root, so all is computed in float64 and rounded once.
+    """
+    family = FAMILIES[kind]
+    wide = x.astype(np.float64)
+    degree = xp.trunc(n).astype(np.int64)
+    shape = np.broadcast_shapes(x.shape, n.shape)
+    highest = int(degree.max()) if degree.size else 0
+    zero, one = xp.zeros(x.shape, wide.dtype), xp.ones(x.shape, wide.dtype)
+    a, b = family.first
+    before, now = [one] + [zero] * order, [a * wide + b, a * one, *[zero] * order][: order + 1]
+    found = xp.where(degree == 0, before[order], xp.where(degree == 1, now[order], zero))
+    for k in range(1, highest):
+        a, b, c = family.step(k)
+        lead = a * wide + b
+        after = [lead * now[m] - c * before[m] + (m * a * now[m - 1] if m else 0) for m in range(order + 1)]
+        before, now = now, after
+        found = xp.where(degree == k + 1, now[order], found)
+    return xp.broadcast_to(found, shape).astype(x.dtype)
+
+
+orthogonal_polynomial = row(
+    "orthogonal_polynomial",
+    "self n",
+    forward=_polynomial,
+    infer=broadcast,
+    grad={"self": lambda g, self, n, kind, order: g * self._op("orthogonal_polynomial", n, kind=kind, order=order + 1)},
+    formula="result = the derivative number `order` of the polynomial of degree n",
+    derivatives={"self": "grad · the next derivative"},
+    onnx=NO_ONNX("a loop over degrees"),
+    cost=per_element(50),
+    samples=lambda t: (
+        [((t(2, 3), t.index(5, 2, 3).to(t(1).dtype)), {"kind": kind, "order": 0}) for kind in FAMILIES]
+        + [((t(2, 1), t.index(5, 3).to(t(1).dtype)), {"kind": "legendre_p", "order": 1})]
+    ),
+    result=FLOAT,
+    promotes=True,
+)
