@@ -10,12 +10,12 @@ import numpy as np
 from tensorlab import dispatch
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
+from tensorlab.functional.complexes import real, view_as_real
 from tensorlab.functional.indexing import index_select
-from tensorlab.functional.joining import cat, stack
+from tensorlab.functional.joining import cat
 from tensorlab.functional.pointwise import add, div, mul
 from tensorlab.functional.shapes import narrow, reshape, transpose, unfold, unsqueeze
 from tensorlab.ops import ROWS
-from tensorlab.ops.fft import real
 
 Tensor = Any
 
@@ -79,7 +79,7 @@ def stft(
         y = call(ROWS["fft_r2c"], (frames,), dim=(frames._a.ndim - 1,), scale=scale, onesided=half)
     y = transpose(y, -2, -1)
     y = y if input._a.ndim == 2 else reshape(y, y._a.shape[1:])
-    return y if return_complex else stack([real(y), real(y * -1j)], -1)
+    return y if return_complex else view_as_real(y)
 
 
 def _need_signal(input: Tensor) -> Tensor:

@@ -20,7 +20,6 @@ from tensorlab.ops import (
     pairs,
     piecewise,
     placing,
-)
     pointwise,
     polynomials,
     reduce,
@@ -36,4 +35,5 @@ from tensorlab.ops.table import ROWS
 __all__ = [
     "ROWS", "activations", "addproducts", "bessel", "complex", "convert", "convolution", "curves", "distances", "fft",
     "indexing", "joining", "losses", "matmul", "normalize", "ordering", "padding", "pairs", "piecewise", "placing",
+    "pointwise", "polynomials", "reduce", "scatters", "selection", "sorting", "special", "statistics", "views",
 ]  # fmt: skip

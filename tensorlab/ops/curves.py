@@ -198,6 +198,7 @@ sgn = unary(
     result=SAME,
     onnx="Sign",
     flops=5,
+    samples=lambda t: [((t(2, 3),), {}), ((t(3, 2).T,), {}), ((t.complex(2, 3),), {}), ((t(),), {}), ((t(0, 3),), {})],
     holomorphic=False,
 )
 signbit = unary(

@@ -36,12 +36,6 @@ def _laid_out(xp: Any, a: Any, dim: Dims, transform: Callable[[Any, Dims], Any],
     return xp.ascontiguousarray(found).transpose(inverse(order))
 
 
-def real(z: Any) -> Any:
-    """The real part of a Tensor, as a real one."""
-    kind = {np.dtype(np.complex64): np.float32, np.dtype(np.complex128): np.float64}.get(z._a.dtype)
-    return z if kind is None else z._op("to_copy", dtype=np.dtype(kind), memory_format=None)
-
-
 def _need_wide(a: Any) -> None:
     if a.dtype.itemsize < 4 or a.dtype.kind not in "fc":
         raise RuntimeError(
@@ -93,7 +87,7 @@ def _of_half(g: Any, dim: Dims, scale: str, onesided: bool, self_shape: Shape) -
         missing = self_shape[last] - g.shape[last]
         shape = tuple([missing if d == last else n for d, n in enumerate(g.shape)])
         g = g._op("cat", g._zeros(shape), dim=last, sizes=(g.shape[last], missing)) if missing else g
-    return real(g._op("fft_c2c", dim=dim, scale=scale, forward=False))
+    return g._op("fft_c2c", dim=dim, scale=scale, forward=False).real
 
 
 def _to_half(g: Any, dim: int, scale: str, n: int) -> Any:

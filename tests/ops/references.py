@@ -225,7 +225,7 @@ REFERENCES |= {
     "rad2deg": each(math.degrees),
     "sinc": each(lambda x: math.sin(math.pi * x) / (math.pi * x)),
     "signbit": each(lambda x: math.copysign(1, x) < 0),
-    "sgn": each(lambda x: math.copysign(1, x)),
+    "sgn": lambda a: a / np.abs(a),
     "gcd": each(math.gcd),
     "lcm": each(math.lcm),
     "bitwise_left_shift": each(lambda x, y: x << y),

@@ -17,7 +17,21 @@ FORMULAS = [(name, i) for name, row in sorted(ROWS.items()) if row.vjps for i, v
 JOINT = [name for name, row in sorted(ROWS.items()) if row.joint]
 
 #: Gradients that are zero stay right whatever they are multiplied by.
-ZERO = {"sign", "floor", "ceil", "round", "trunc", "div_floor", "div_trunc", "zero", ("fill", 0), ("copy", 0)}
+ZERO = {
+    "sign",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "div_floor",
+    "div_trunc",
+    "zero",
+    "round_decimals",
+    ("fill", 0),
+    ("copy", 0),
+    ("copysign", 1),
+    ("nextafter", 1),
+}
 
 
 @pytest.fixture

@@ -19,6 +19,9 @@ from tests.ops import driver
 
 Formula = Callable[..., Any]
 
+#: Gradients that differences do not show: on the way to itself a number takes the gradient of the other side.
+UNSEEN = {("nextafter", "other")}
+
 #: What the class of a row's nodes prepares from the formulas.
 PLANNED = ("_plain", "_graph", "flow")
 
@@ -81,7 +84,7 @@ def test_a_gradient_that_is_off_by_a_factor_is_noticed(name: str, factor: float)
             assert caught(row)
         return
     for i, formula in enumerate(row.vjps or ()):
-        if formula is None or row.derivatives[row.params[i]] == "0":
+        if formula is None or row.derivatives[row.params[i]] == "0" or (name, row.params[i]) in UNSEEN:
             continue
         vjps = tuple(scaled(f, factor) if i == j else f for j, f in enumerate(row.vjps or ()))
         with spoilt(row, vjps=vjps):

@@ -235,5 +235,5 @@ def _arguments(name: str):
     known = {"clamp": (0.3, 0.6), "clip": (0.3, 0.6), "cumsum": (0,), "cumprod": (0,), "squeeze": (), "unsqueeze": (0,)}
     if name in known:
         return known[name]
-    row = tl.ops.ROWS.get(name)
+    row = tl.ops.ROWS.get(getattr(tl, name).__name__)
     return () if row is not None and len(row.params) == 1 else (2,)
