@@ -26,10 +26,12 @@ from tensorlab.functional import (
     ordering,
     placing,
     pointwise,
+    poolings,
     products,
     questions,
     reductions,
     shapes,
+    shuffles,
     sorting,
     specials,
     spectra,
@@ -56,10 +58,12 @@ if TYPE_CHECKING:
     from tensorlab.functional.ordering import *  # noqa: F403
     from tensorlab.functional.placing import *  # noqa: F403
     from tensorlab.functional.pointwise import *  # noqa: F403
+    from tensorlab.functional.poolings import *  # noqa: F403
     from tensorlab.functional.products import *  # noqa: F403
     from tensorlab.functional.questions import *  # noqa: F403
     from tensorlab.functional.reductions import *  # noqa: F403
     from tensorlab.functional.shapes import *  # noqa: F403
+    from tensorlab.functional.shuffles import *  # noqa: F403
     from tensorlab.functional.sorting import *  # noqa: F403
     from tensorlab.functional.specials import *  # noqa: F403
     from tensorlab.functional.spectra import *  # noqa: F403
@@ -92,6 +96,8 @@ MODULES = (
     normalization,
     questions,
     complexes,
+    poolings,
+    shuffles,
 )
 
 #: The plain functions by name, for everything that becomes a method.

@@ -2,6 +2,7 @@
 
 from tensorlab.ops import (
     activations,
+    adaptive,
     addproducts,
     bessel,
     complex,
@@ -22,6 +23,7 @@ from tensorlab.ops import (
     placing,
     pointwise,
     polynomials,
+    pooling,
     reduce,
     scatters,
     selection,
@@ -36,4 +38,6 @@ __all__ = [
     "ROWS", "activations", "addproducts", "bessel", "complex", "convert", "convolution", "curves", "distances", "fft",
     "indexing", "joining", "losses", "matmul", "normalize", "ordering", "padding", "pairs", "piecewise", "placing",
     "pointwise", "polynomials", "reduce", "scatters", "selection", "sorting", "special", "statistics", "views",
+    "pooling",
+    "adaptive",
 ]  # fmt: skip

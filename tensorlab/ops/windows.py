@@ -82,7 +82,7 @@ def laid_out(xp: Any, result: Any, *models: Any) -> Any:
     if not any(channels_last(m.shape, m.strides) for m in models if m is not None):
         return result
     n = result.ndim
-    inner = xp.ascontiguousarray(result.transpose((0, *range(2, n), 1)))
+    inner = result.transpose((0, *range(2, n), 1)).copy()
     return backend.of(inner).in_order(inner, (0, n - 1, *range(1, n - 1)))
 
 

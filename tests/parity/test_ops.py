@@ -18,6 +18,7 @@ NOT_COMPARABLE = {
     "bernoulli", "empty", "empty_like", "empty_permuted", "empty_strided", "multinomial", "new_empty", "new_empty_strided", "normal",
     "rand_like", "randint", "randint_like", "randn", "randn_like", "uniform", "nn.functional.dropout", "nn.functional.dropout2d",
     "nn.functional.dropout3d", "nn.functional.alpha_dropout", "nn.functional.feature_alpha_dropout",
+    "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d",
 }  # fmt: skip
 
 #: Sample calls that ask for more than is there, or that say something else here; each with its reason.

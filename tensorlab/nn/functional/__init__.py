@@ -3,22 +3,28 @@
 from tensorlab.nn.functional import (
     activations,
     convolution,
+    folding,
     layers,
     losses,
     normalization,
     padding,
+    pooling,
 )
 from tensorlab.nn.functional.activations import *  # noqa: F403
 from tensorlab.nn.functional.convolution import *  # noqa: F403
+from tensorlab.nn.functional.folding import *  # noqa: F403
 from tensorlab.nn.functional.layers import *  # noqa: F403
 from tensorlab.nn.functional.losses import *  # noqa: F403
 from tensorlab.nn.functional.normalization import *  # noqa: F403
 from tensorlab.nn.functional.padding import *  # noqa: F403
+from tensorlab.nn.functional.pooling import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activations.__all__
 __all__ += convolution.__all__
+__all__ += folding.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
 __all__ += normalization.__all__
 __all__ += padding.__all__
+__all__ += pooling.__all__

@@ -7,11 +7,13 @@ from tensorlab.nn.modules import (
     conv,
     dropout,
     flatten,
+    folding,
     linear,
     loss,
     module,
     normalization,
     padding,
+    pooling,
 )
 from tensorlab.nn.modules.activation import *  # noqa: F403
 from tensorlab.nn.modules.batchnorm import *  # noqa: F403
@@ -19,11 +21,13 @@ from tensorlab.nn.modules.container import *  # noqa: F403
 from tensorlab.nn.modules.conv import *  # noqa: F403
 from tensorlab.nn.modules.dropout import *  # noqa: F403
 from tensorlab.nn.modules.flatten import *  # noqa: F403
+from tensorlab.nn.modules.folding import *  # noqa: F403
 from tensorlab.nn.modules.linear import *  # noqa: F403
 from tensorlab.nn.modules.loss import *  # noqa: F403
 from tensorlab.nn.modules.module import *  # noqa: F403
 from tensorlab.nn.modules.normalization import *  # noqa: F403
 from tensorlab.nn.modules.padding import *  # noqa: F403
+from tensorlab.nn.modules.pooling import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activation.__all__
@@ -32,8 +36,10 @@ __all__ += container.__all__
 __all__ += conv.__all__
 __all__ += dropout.__all__
 __all__ += flatten.__all__
+__all__ += folding.__all__
 __all__ += linear.__all__
 __all__ += loss.__all__
 __all__ += module.__all__
 __all__ += normalization.__all__
 __all__ += padding.__all__
+__all__ += pooling.__all__
