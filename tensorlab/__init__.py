@@ -100,34 +100,35 @@ _LATER = """
     nn
     observe
     optim
+    serialization
     show
     signal
     special
     utils
     why
 """.split()
-#: Questions that are asked when something went wrong, at ``tensorlab.<name>`` too.
-_ANSWERS = ("explain_grad", "why_inplace", "why_nan", "why_none", "why_shape")
+
+#: Functions and classes whose modules load when they are first used.
+_LATER_FROM = {
+    "display.dot": ("make_dot",),
+    "serialization": ("save", "load"),
+    "why": ("explain_grad", "why_inplace", "why_nan", "why_none", "why_shape"),
+}
+_PLACES = {name: place for place, names in _LATER_FROM.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    if name in _LATER:
+    if name in _LATER or name in _PLACES:
         from importlib import import_module
 
-        return import_module(f"tensorlab.{name}")
-    if name == "make_dot":
-        from tensorlab.display.dot import make_dot
-
-        return make_dot
-    if name in _ANSWERS:
-        from tensorlab import why
-
-        return getattr(why, name)
+        if name in _LATER:
+            return import_module(f"tensorlab.{name}")
+        return getattr(import_module(f"tensorlab.{_PLACES[name]}"), name)
     raise AttributeError(f"module 'tensorlab' has no attribute {name!r}; if PyTorch has it, it is not in tensorlab yet")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER, *_ANSWERS, "make_dot"])
+    return sorted([*globals(), *_LATER, *_PLACES])
 
 
 def _enter_notebook() -> None:

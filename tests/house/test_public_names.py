@@ -18,6 +18,8 @@ PLACES += (
     "tensorlab.optim.swa_utils",
     "tensorlab.data",
     "tensorlab.utils.data",
+    "tensorlab.serialization",
+    "tensorlab.serialization.safetensors",
     "tensorlab.cuda",
     "tensorlab.fft",
     "tensorlab.signal.windows",
