@@ -20,6 +20,8 @@ class RemovableHandle:
 
     def __init__(self, *tables: dict[int, Any]) -> None:
         self.id = next(_ids)
+        while any(self.id in table for table in tables):  # which may have come out of a file, with numbers of their own
+            self.id = next(_ids)
         self._tables = [weakref.ref(_Table.checked(table)) for table in tables]
 
     def remove(self) -> None:
@@ -28,6 +30,14 @@ class RemovableHandle:
             table = known()
             if table is not None:
                 table.pop(self.id, None)
+
+    def __getstate__(self) -> Any:
+        """A copy of the owner of the hooks gets a handle of its own."""
+        return self.id, [known() for known in self._tables]
+
+    def __setstate__(self, state: Any) -> None:
+        self.id, tables = state
+        self._tables = [weakref.ref(_Table() if table is None else table) for table in tables]
 
     def __enter__(self) -> RemovableHandle:
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorlab import creation
+from tensorlab import conversion, creation, dtypes
 from tensorlab.tensor import Tensor, as_subclass
 
 
@@ -27,6 +27,14 @@ class Parameter(Tensor):
         out = as_subclass(source, cls)
         out.requires_grad_(requires_grad)
         return out
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A copy of the values, without the gradient."""
+        gradient, self._grad = self._grad, None
+        try:
+            return super().__deepcopy__(memo)
+        finally:
+            self._grad = gradient
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
@@ -53,3 +61,127 @@ class Buffer(Tensor):
 
     def __repr__(self) -> str:
         return "Buffer containing:\n" + super().__repr__()
+
+
+def _moving(target: Any) -> Any:
+    """A method that calls ``to`` with one argument."""
+
+    def method(self: Any, memory_format: Any = None) -> Any:
+        return self.to(target)
+
+    method.__doc__ = f"Change what it will be to {target}, in place."
+    return method
+
+
+class _Uninitialized:
+    """What has a type and a device and no shape yet. Any operation on it raises ``ValueError``."""
+
+    __slots__ = ()
+
+    becomes: Any
+
+    @property
+    def _a(self) -> Any:
+        raise ValueError(
+            f"Attempted to use an uninitialized {type(self).__name__}. It gets its shape when its lazy module is first "
+            "called: call the module with a dummy batch before anything else uses its parameters"
+        )
+
+    @property
+    def shape(self) -> Any:
+        """Raises ``RuntimeError``: there is none yet."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` to "
+            "initialize the parameters before accessing their attributes."
+        )
+
+    @property
+    def dtype(self) -> Any:
+        """The element type that it will have."""
+        return self.__dict__["dtype"]
+
+    @property
+    def device(self) -> Any:
+        """Where it will be."""
+        return self.__dict__["device"]
+
+    def is_floating_point(self) -> bool:
+        """Whether it will hold floating-point numbers."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether it will hold complex numbers."""
+        return self.dtype.is_complex
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Change the type or the device that it will have, in place."""
+        dtype, device, _, _ = conversion._read(args, kwargs)
+        self.__dict__.update(dtype=dtype or self.dtype, device=device or self.device)
+        return self
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become an ordinary parameter or buffer of a shape, uninitialised."""
+        data = creation.empty(tuple(shape), device=device or self.device, dtype=dtype or self.dtype)
+        for name in ("dtype", "device"):
+            del self.__dict__[name]
+        own: Any = self
+        own.__class__ = self.becomes
+        own.data = data
+
+    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = _uninitialized(type(self), self.requires_grad, self.device, self.dtype)
+        return memo[id(self)]
+
+    def __reduce__(self: Any) -> Any:
+        return _uninitialized, (type(self), self.requires_grad, str(self.device), self.dtype)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    # what the names of types do is done by ``to``
+    cpu = _moving("cpu")
+    float, double, half = _moving(dtypes.float32), _moving(dtypes.float64), _moving(dtypes.float16)
+    bfloat16 = _moving(dtypes.bfloat16)
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter whose shape is not known yet; see ``LazyModuleMixin``."""
+
+    __slots__ = ()
+
+    becomes = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        return _uninitialized(cls, requires_grad, device, dtype)
+
+
+class UninitializedBuffer(_Uninitialized, Tensor):
+    """A buffer whose shape is not known yet; see ``LazyModuleMixin``."""
+
+    __slots__ = ()
+
+    becomes = Tensor
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> Any:
+        out = _uninitialized(cls, requires_grad, device, dtype)
+        out.persistent = persistent
+        return out
+
+
+def _uninitialized(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
+    out = object.__new__(cls)
+    out._st = out._edge = out._grad = out._view = out._acc = None
+    out._rg = out._live = requires_grad
+    out._off = 0
+    empty = creation.empty(0, device=device, dtype=dtype)
+    out.__dict__.update(dtype=empty.dtype, device=empty.device)
+    return out
+
+
+def is_lazy(x: Any) -> bool:
+    """Whether a parameter or buffer waits for its shape."""
+    return isinstance(x, _Uninitialized)

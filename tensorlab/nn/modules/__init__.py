@@ -8,6 +8,8 @@ from tensorlab.nn.modules import (
     dropout,
     flatten,
     folding,
+    lazy,
+    lazy_layers,
     linear,
     loss,
     module,
@@ -22,6 +24,8 @@ from tensorlab.nn.modules.conv import *  # noqa: F403
 from tensorlab.nn.modules.dropout import *  # noqa: F403
 from tensorlab.nn.modules.flatten import *  # noqa: F403
 from tensorlab.nn.modules.folding import *  # noqa: F403
+from tensorlab.nn.modules.lazy import *  # noqa: F403
+from tensorlab.nn.modules.lazy_layers import *  # noqa: F403
 from tensorlab.nn.modules.linear import *  # noqa: F403
 from tensorlab.nn.modules.loss import *  # noqa: F403
 from tensorlab.nn.modules.module import *  # noqa: F403
@@ -37,6 +41,8 @@ __all__ += conv.__all__
 __all__ += dropout.__all__
 __all__ += flatten.__all__
 __all__ += folding.__all__
+__all__ += lazy.__all__
+__all__ += lazy_layers.__all__
 __all__ += linear.__all__
 __all__ += loss.__all__
 __all__ += module.__all__

@@ -117,6 +117,26 @@ class Sequential(_Row):
             )
         return Sequential(*self, *other)
 
+    def __mul__(self, times: Any) -> Sequential:
+        """A sequence of the same modules several times over; they share their parameters."""
+        return Sequential(*[module for _ in range(_count(times)) for module in self])
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: Any) -> Sequential:
+        modules = list(self)
+        for _ in range(_count(times) - 1):
+            self.extend(modules)
+        return self
+
+
+def _count(times: Any) -> int:
+    if not isinstance(times, int):
+        raise TypeError(f"unsupported operand type(s) for *: Sequential and {type(times).__name__}")
+    if times <= 0:
+        raise ValueError(f"Non-positive multiplication factor {times} for {Sequential}")
+    return times
+
 
 class ModuleList(_Row):
     """A list of modules that are registered. It has no ``forward``; iterate over it, or index it.
@@ -281,6 +301,9 @@ class ParameterList(Module):
     def __iadd__(self, values: Iterable[Any]) -> Any:
         return self.extend(values)
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterList should not be called.")
+
     def __repr__(self) -> str:
         return bracketed(self._get_name(), [], [_described(str(at), value) for at, value in enumerate(self)])
 
@@ -295,9 +318,13 @@ class ParameterDict(Module):
             self.update(parameters)
 
     def __getitem__(self, key: str) -> Any:
+        if not isinstance(key, str):
+            raise TypeError(
+                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key)}')."
+            )
         if key not in self._keys:
             raise KeyError(key)
-        return getattr(self, str(key))
+        return getattr(self, key)
 
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):
@@ -332,6 +359,43 @@ class ParameterDict(Module):
         del self[key]
         return found
 
+    def popitem(self) -> tuple[str, Any]:
+        """Take the last value out and return it with its key."""
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The value of a key; ``default`` is put in where there is none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary of the same parameters."""
+        return ParameterDict(dict(self.items()))
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """Another dictionary, with one value under each of the keys."""
+        return ParameterDict([(key, default) for key in keys])
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
+
+    def __or__(self, other: Any) -> ParameterDict:
+        joined = self.copy()
+        joined.update(other)
+        return joined
+
+    def __ror__(self, other: Any) -> ParameterDict:
+        return ParameterDict(other) | self
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterDict should not be called.")
+
     def clear(self) -> None:
         """Take all values out."""
         for key in list(self._keys):
@@ -351,9 +415,18 @@ class ParameterDict(Module):
 
     def update(self, parameters: Any) -> None:
         """Put in the values of a mapping, or of an iterable of pairs (name, value)."""
+        if not isinstance(parameters, Iterable):
+            raise TypeError(
+                "ParameterDict.update should be called with an iterable of key/value pairs, but got "
+                + type(parameters).__name__
+            )
         pairs = parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters
-        for key, value in pairs:
-            self[key] = value
+        for at, pair in enumerate(pairs):
+            if not isinstance(pair, Sequence) or len(pair) != 2:
+                raise ValueError(
+                    f"ParameterDict update sequence element #{at} should be a pair (name, value), got {pair!r:.60}"
+                )
+            self[pair[0]] = pair[1]
 
     def __repr__(self) -> str:
         return bracketed(self._get_name(), [], [_described(key, value) for key, value in self.items()])

@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from tensorlab import conversion, modes
-from tensorlab.dtypes import dtype as dtype_class
-from tensorlab.engine.hooks import hook_table
+from tensorlab.engine.hooks import RemovableHandle, hook_table, register
 from tensorlab.nn.modules.calling import Called
 from tensorlab.nn.modules.calling import register_module_forward_hook as register_module_forward_hook
 from tensorlab.nn.modules.calling import register_module_forward_pre_hook as register_module_forward_pre_hook
@@ -21,6 +19,7 @@ from tensorlab.nn.modules.calling import register_module_full_backward_hook as r
 from tensorlab.nn.modules.calling import (
     register_module_full_backward_pre_hook as register_module_full_backward_pre_hook,
 )
+from tensorlab.nn.modules.moving import Moved
 from tensorlab.nn.modules.saving import Saved
 from tensorlab.nn.modules.text import bracketed, indented
 from tensorlab.nn.parameter import Buffer, Parameter
@@ -34,11 +33,38 @@ _HOOK_TABLES = (
 )  # fmt: skip
 _HOOK_SETS = ("_forward_pre_hooks_with_kwargs", "_forward_hooks_with_kwargs", "_forward_hooks_always_called")
 
+#: Hooks of every registration, by what is registered.
+_registrations: dict[str, dict[int, Any]] = {kind: hook_table() for kind in ("parameter", "buffer", "module")}
+
+
+def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, name, parameter)`` when any module gets a parameter; what it returns is registered instead."""
+    return register(_registrations["parameter"], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, name, buffer)`` when any module gets a buffer; what it returns is registered instead."""
+    return register(_registrations["buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, name, child)`` when any module gets a child; what it returns is registered instead."""
+    return register(_registrations["module"], hook)
+
+
+def _told_of(what: str, module: Any, name: str, value: Any) -> Any:
+    """What is to be registered, after the hooks were told of it."""
+    for hook in list(_registrations[what].values()):
+        changed = hook(module, name, value)
+        value = value if changed is None else changed
+    return value
+
+
 #: Attributes that were told to hold modules without registering them, as (class, attribute): each is told once.
 _told: set[tuple[type, str]] = set()
 
 
-class Module(Called, Saved):
+class Module(Called, Saved, Moved):
     """The base of all layers and models. Subclasses call ``super().__init__()`` first, and define ``forward``.
 
     >>> import tensorlab as tl
@@ -55,7 +81,15 @@ class Module(Called, Saved):
 
     training: bool
 
-    def __init__(self) -> None:
+    #: Whether ``Module.__init__`` goes on to the next class of several parents, with its arguments.
+    call_super_init = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kind = type(self).__name__
+        if kwargs and not self.call_super_init:
+            raise TypeError(f"{kind}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if args and not self.call_super_init:
+            raise TypeError(f"{kind}.__init__() takes 1 positional argument but {len(args) + 1} were given")
         own = self.__dict__
         own["training"] = True
         own["_parameters"] = {}
@@ -66,6 +100,8 @@ class Module(Called, Saved):
             own[name] = hook_table()
         for name in _HOOK_SETS:
             own[name] = set()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     # ------------------------------------------------------------------------------------------------- attributes
 
@@ -92,30 +128,30 @@ class Module(Called, Saved):
             self._need_init(own, "parameters")
             _forget(own, name, "_buffers", "_modules")
             self.register_parameter(name, value)
-        elif isinstance(value, Module):
-            self._need_init(own, "module")
-            _forget(own, name, "_parameters", "_buffers")
-            self.register_module(name, value)
-        elif isinstance(value, Buffer):
-            self._need_init(own, "buffer")
-            _forget(own, name, "_parameters", "_modules")
-            self.register_buffer(name, value, value.persistent)
         elif "_parameters" in own and name in own["_parameters"]:
             if value is not None:
                 way = "wrap it in Parameter(), or write its values with .copy_() inside no_grad()"
                 wanted = "tensorlab.nn.Parameter or None expected"
                 raise TypeError(f"cannot assign '{_type_name(value)}' as parameter '{name}' ({wanted}); {way}")
-            own["_parameters"][name] = None
+            self.register_parameter(name, None)
+        elif isinstance(value, Module):
+            self._need_init(own, "module")
+            _forget(own, name, "_buffers")
+            self.register_module(name, value)
         elif "_modules" in own and name in own["_modules"]:
             if value is not None:
                 wanted = "tensorlab.nn.Module or None expected"
                 raise TypeError(f"cannot assign '{_type_name(value)}' as child module '{name}' ({wanted})")
             own["_modules"][name] = None
+        elif isinstance(value, Buffer):
+            self._need_init(own, "buffer")
+            _forget(own, name)
+            self.register_buffer(name, value, value.persistent)
         elif "_buffers" in own and name in own["_buffers"]:
             if value is not None and not isinstance(value, Tensor):
                 wanted = "tensorlab.Tensor or None expected"
                 raise TypeError(f"cannot assign '{_type_name(value)}' as buffer '{name}' ({wanted})")
-            own["_buffers"][name] = value
+            own["_buffers"][name] = _told_of("buffer", self, name, value)
         else:
             object.__setattr__(self, name, value)
             if "_modules" in own and _keeps(value):
@@ -176,7 +212,7 @@ class Module(Called, Saved):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
                 f"To express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = param if param is None else _told_of("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Add a tensor that is state but not trained; unless ``persistent`` it stays out of ``state_dict()``."""
@@ -185,7 +221,7 @@ class Module(Called, Saved):
         if tensor is not None and not isinstance(tensor, Tensor):
             wanted = "tensorlab.Tensor or None required"
             raise TypeError(f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' ({wanted})")
-        self._buffers[name] = tensor
+        self._buffers[name] = _told_of("buffer", self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Any) -> None:
@@ -194,7 +230,7 @@ class Module(Called, Saved):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{_type_name(module)} is not a Module subclass")
         self._name_is_free("module", name, self._modules)
-        self._modules[name] = module
+        self._modules[name] = _told_of("module", self, name, module)
 
     register_module = add_module
 
@@ -223,12 +259,22 @@ class Module(Called, Saved):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
 
-    def set_submodule(self, target: str, module: Module) -> None:
-        """Put a module at a dotted path."""
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at a dotted path, or with ``strict`` in the place of one that is there.
+
+        Raises ``ValueError`` for an empty path or what is no module, ``AttributeError`` naming what is missing on the way.
+        """
         path, _, name = target.rpartition(".")
-        if not name:
+        if not target:
             raise ValueError("Cannot set the submodule without a target name!")
-        self.get_submodule(path).add_module(name, module)
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted path."""
@@ -265,9 +311,9 @@ class Module(Called, Saved):
             children = [(f"{path}.{n}" if path else n, m) for n, m in module._modules.items() if m is not None]
             waiting.extend(reversed(children))
 
-    def modules(self) -> Iterator[Module]:
-        """This module and all inside it."""
-        for _, module in self.named_modules():
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+        """This module and all inside it; each once unless ``remove_duplicate=False``."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
@@ -326,106 +372,6 @@ class Module(Called, Saved):
             child.apply(fn)
         fn(self)
         return self
-
-    def train(self, mode: bool = True) -> Any:
-        """Put this module and all inside it into training mode, or out of it. Returns the module."""
-        if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
-        for module in self.modules():
-            module.training = mode
-        return self
-
-    def eval(self) -> Any:
-        """Put this module and all inside it into evaluation mode: dropout off, and the like. Returns the module."""
-        return self.train(False)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
-        """Start or stop training all parameters. Returns the module."""
-        for parameter in self.parameters():
-            parameter.requires_grad_(requires_grad)
-        return self
-
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or set them to 0 with ``set_to_none=False``."""
-        for parameter in self.parameters():
-            gradient = parameter._grad
-            if gradient is None:
-                continue
-            if set_to_none:
-                parameter.grad = None
-            else:
-                if gradient.grad_fn is not None:
-                    gradient = parameter.grad = gradient.detach()
-                gradient.requires_grad_(False).zero_()
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        """Put ``fn`` of every parameter, gradient and buffer in its place. Parameters stay the same objects."""
-        if recurse:
-            for child in self.children():
-                child._apply(fn)
-        with modes.no_grad():
-            for parameter in self._parameters.values():
-                if parameter is None:
-                    continue
-                gradient = parameter._grad
-                changed = fn(parameter)
-                if changed is not parameter:
-                    parameter.data = changed
-                if gradient is not None:
-                    parameter.grad = fn(gradient)
-            for name, buffer in self._buffers.items():
-                if buffer is not None:
-                    self._buffers[name] = fn(buffer)
-        return self
-
-    def to(self, *args: Any, **kwargs: Any) -> Any:
-        """Move to a device, or convert floating-point parameters and buffers to a type: ``to(dtype)``, ``to(device)``,
-        ``to(tensor)``.
-
-        In place; returns the module. Raises ``TypeError`` for a type that is not floating point or complex.
-        """
-        target, where, _, memory_format = conversion._read(args, dict(kwargs))
-        if target is not None and not (target.is_floating_point or target.is_complex):
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target}"
-            )
-
-        def moved(x: Tensor) -> Tensor:
-            wanted = target if x.is_floating_point() or x.is_complex() else None
-            return conversion.to(x, device=where, dtype=wanted, memory_format=memory_format)
-
-        return self._apply(moved)
-
-    def _to_float(self, name: str) -> Any:
-        return self._apply(lambda x: getattr(x, name)() if x.is_floating_point() else x)
-
-    def float(self) -> Any:
-        """All floating-point parameters and buffers as float32, in place. Returns the module."""
-        return self._to_float("float")
-
-    def double(self) -> Any:
-        """All floating-point parameters and buffers as float64, in place. Returns the module."""
-        return self._to_float("double")
-
-    def half(self) -> Any:
-        """All floating-point parameters and buffers as float16, in place. Returns the module."""
-        return self._to_float("half")
-
-    def bfloat16(self) -> Any:
-        """All floating-point parameters and buffers as bfloat16, in place. Returns the module."""
-        return self._to_float("bfloat16")
-
-    def type(self, dst_type: dtype_class) -> Any:
-        """All parameters and buffers as ``dst_type``, in place. Returns the module."""
-        return self._apply(lambda x: conversion.type_(x, dst_type))
-
-    def cpu(self) -> Any:
-        """All parameters and buffers in host memory. Returns the module."""
-        return self._apply(lambda x: conversion.to(x, "cpu"))
-
-    def cuda(self, device: Any = None) -> Any:
-        """All parameters and buffers on a GPU. Returns the module."""
-        return self._apply(lambda x: conversion.cuda(x, device))
 
     # ------------------------------------------------------------------------------------- modules nobody registered
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tensorlab import modes
 from tensorlab.engine.hooks import RemovableHandle, register
-from tensorlab.nn.parameter import Parameter
+from tensorlab.nn.parameter import Parameter, is_lazy
 from tensorlab.tensor import Tensor
 
 EXTRA = "_extra_state"
@@ -30,7 +31,7 @@ class IncompatibleKeys(NamedTuple):
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
-        return f"IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+        return f"_IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
 
 
 class Saved:
@@ -96,7 +97,7 @@ class Saved:
         """Put what this module itself holds, without its children, into ``destination``."""
         for name, tensor in [*self._parameters.items(), *self._buffers.items()]:
             if tensor is not None and name not in self._non_persistent_buffers_set:
-                destination[prefix + name] = tensor if keep_vars else tensor.detach()
+                destination[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
         if self._has_extra_state():
             destination[prefix + EXTRA] = self.get_extra_state()
 
@@ -144,7 +145,7 @@ class Saved:
         incompatible = IncompatibleKeys(report[0], report[1])
         for hook in list(self._load_state_dict_post_hooks.values()):
             if hook(self, incompatible) is not None:
-                raise RuntimeError(
+                raise AssertionError(
                     "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
                     "values; "
                     "change incompatible_keys in place."
@@ -196,6 +197,8 @@ class Saved:
                 f"checkpoint but received {type(given)}"
             )
             return
+        if is_lazy(own) and is_lazy(given):
+            return
         if tuple(given.shape) != tuple(own.shape):
             errors.append(
                 f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
@@ -226,6 +229,16 @@ class Saved:
 
     # -------------------------------------------------------------------------------------------------------- hooks
 
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """As ``register_state_dict_post_hook``, under the name that libraries use."""
+        return register(self._state_dict_hooks, hook)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        """As ``register_load_state_dict_pre_hook``, for a hook that is not given the module unless ``with_module``."""
+        return register(self._load_state_dict_pre_hooks, hook if with_module else WithoutModule(hook))
+
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, prefix, keep_vars)`` before ``state_dict()`` collects."""
         return register(self._state_dict_pre_hooks, hook)
@@ -245,6 +258,16 @@ class Saved:
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, incompatible_keys)`` after loading; it may change the two lists in place."""
         return register(self._load_state_dict_post_hooks, hook)
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutModule:
+    """A hook before loading that does not want to be given the module."""
+
+    hook: Callable[..., Any]
+
+    def __call__(self, module: Any, *args: Any) -> Any:
+        return self.hook(*args)
 
 
 def _quoted(names: list[str]) -> str:
