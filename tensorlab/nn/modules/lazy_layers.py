@@ -36,8 +36,9 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     >>> import tensorlab as tl
     >>> layer = tl.nn.LazyLinear(3)
-    >>> layer(tl.ones(2, 5)).shape, layer
-    (Size([2, 3]), Linear(in_features=5, out_features=3, bias=True))
+    >>> _ = layer(tl.ones(2, 5))
+    >>> layer
+    Linear(in_features=5, out_features=3, bias=True)
     """
 
     cls_to_become = Linear
