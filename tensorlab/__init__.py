@@ -58,6 +58,8 @@ from tensorlab.layout import channels_last_3d as channels_last_3d
 from tensorlab.layout import contiguous_format as contiguous_format
 from tensorlab.layout import memory_format as memory_format
 from tensorlab.layout import preserve_format as preserve_format
+from tensorlab.memory import TypedStorage as TypedStorage
+from tensorlab.memory import UntypedStorage as UntypedStorage
 from tensorlab.printing import get_printoptions as get_printoptions
 from tensorlab.printing import printoptions as printoptions
 from tensorlab.printing import set_printoptions as set_printoptions
@@ -78,6 +80,7 @@ from tensorlab.random import seed as seed
 from tensorlab.random import set_rng_state as set_rng_state
 from tensorlab.size import Size as Size
 from tensorlab.tensor import Tensor as Tensor
+from tensorlab.traits import strided as strided
 from tensorlab.windows import bartlett_window as bartlett_window
 from tensorlab.windows import blackman_window as blackman_window
 from tensorlab.windows import hamming_window as hamming_window

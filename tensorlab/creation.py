@@ -131,6 +131,10 @@ def number(value: Any, dtype: dtypes.dtype | None = None) -> np.ndarray:
 
     Negative numbers wrap around in uint8, as in PyTorch: -1 is 255. Numbers beyond int64 raise ``ValueError``.
     """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (bool, int, float, complex)):
+        raise TypeError(f"a Number was expected, not {type(value).__name__}")
     target = dtype or dtypes.scalar_dtype(value)
     if isinstance(value, complex) and not target.is_complex:
         raise RuntimeError(
@@ -141,7 +145,7 @@ def number(value: Any, dtype: dtypes.dtype | None = None) -> np.ndarray:
             raise RuntimeError(
                 f"value {value} cannot be converted to type {target.name} without overflow: it is not finite"
             )
-        value = int(value)
+        value = int(value.real)
         if not -(2**63) <= value < 2**63:
             raise ValueError(f"{_TOO_LARGE}: {value}")
         limits = np.iinfo(target.np)
@@ -324,6 +328,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     """One value everywhere; its type is the value's unless ``dtype`` is given."""
     value = _fill("full", fill_value)
     kind = dtypes.scalar_dtype(value) if dtype is None else dtypes.as_dtype(dtype)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     array = _fresh("empty", size_of((size,), "full"), kind.np, device)
     backend.put(array, number(value, kind)[()])
     return finish(array, requires_grad)
@@ -455,6 +461,9 @@ def linspace(
                 f"{value._a.ndim} dimension(s)."
             )
     first, last = (v.item() if isinstance(v, dispatch.Tensor) else v for v in (start, end))
+    for name, value in (("start", first), ("end", last)):
+        if not isinstance(value, (bool, int, float, complex, np.generic)):
+            raise TypeError(f"linspace(): argument '{name}' must be Number or Tensor, not {type(value).__name__}")
     kind = _typed(dtype)
     if kind.kind in "iu":
         first, last = int(first), int(last)

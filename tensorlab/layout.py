@@ -82,16 +82,30 @@ def format_order(ndim: int, wanted: memory_format) -> tuple[int, ...]:
     return tuple(range(ndim))
 
 
-def wrap_dim(dim: Any, ndim: int, op: str = "") -> int:
+def where_argument(op: str, name: str) -> str:
+    """Where an argument stands in the call of an operation, as " (position n)"; told by the floor that has the functions."""
+    return ""
+
+
+def whole(value: Any, op: str = "", name: str = "dim") -> int:
+    """A Python int from what may stand for one. Raises ``TypeError`` naming operation, argument and position for anything else."""
+    if not isinstance(value, bool):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+    raise TypeError(
+        f"{op or 'this operation'}(): argument '{name}'{where_argument(op, name)} must be int, not {type(value).__name__}"
+    )
+
+
+def wrap_dim(dim: Any, ndim: int, op: str = "", name: str = "dim") -> int:
     """A dimension as a number from 0, negative ones counted from the end. Raises ``IndexError`` naming the range."""
-    try:
-        index = operator.index(dim)
-    except TypeError:
-        raise TypeError(f"{op or 'this operation'}(): a dimension must be an int, got {type(dim).__name__}") from None
+    index = dim if type(dim) is int else whole(dim, op, name)
     low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
     if not low <= index <= high:
-        name = f"{op}(): " if op else ""
-        raise IndexError(f"{name}Dimension out of range (expected to be in range of [{low}, {high}], but got {index})")
+        said = f"{op}(): " if op else ""
+        raise IndexError(f"{said}Dimension out of range (expected to be in range of [{low}, {high}], but got {index})")
     return index + max(ndim, 1) if index < 0 else index
 
 
@@ -112,7 +126,7 @@ def wrap_dims(dims: Any, ndim: int, op: str = "") -> tuple[int, ...]:
 
 def infer_size(wanted: Sequence[int], elements: int) -> tuple[int, ...]:
     """Fill in the ``-1`` of a wanted shape. Raises ``RuntimeError`` where the shape cannot hold ``elements``."""
-    shape = [operator.index(size) for size in wanted]
+    shape = [size if type(size) is int else whole(size, "", "shape") for size in wanted]
     unknown = [i for i, size in enumerate(shape) if size == -1]
     if any(size < -1 for size in shape):
         raise RuntimeError(f"invalid shape dimension {min(shape)} in {shape}: a size must be 0 or more, or -1 once")

@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from tensorlab import binding as binding
-from tensorlab import conversion, dispatch, random
+from tensorlab import conversion, dispatch, memory, random, relaid, traits, written
 from tensorlab.creation import number, size_of
 from tensorlab.functional import MODULES, complexes, elementary, names, plain
 from tensorlab.functional import pointwise as P
-from tensorlab.functional.arguments import ints, need_index
+from tensorlab.functional.arguments import need_index, sizes_of
 from tensorlab.functional.pointwise import fillable, scaled
 from tensorlab.functional.products import matmul
 from tensorlab.inplace import resized, write
 from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
 from tensorlab.tensor import Tensor
-from tensorlab.written import FORMS
 
 
 def _in_place(name: str) -> Callable[..., Any]:
@@ -114,9 +113,9 @@ def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return write(ROWS["addcdiv"], self, tensor1, tensor2, value=value)
 
 
-def tile(self: Any, *dims: Any) -> Any:
+def tile(self: Any, *times: Any, dims: Any = None) -> Any:
     """The tensor laid out several times along its last dimensions; a copy."""
-    return plain["tile"](self, ints(dims))
+    return plain["tile"](self, sizes_of("tile", "dims", times, dims))
 
 
 def resize_(self: Any, *sizes: Any) -> Any:
@@ -201,8 +200,9 @@ def install() -> None:
         tile, where, random.normal_, random.uniform_, random.bernoulli_,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
-    for name, form in FORMS.items():
-        setattr(Tensor, name, form)
+    for forms in (written.FORMS, relaid.FORMS, memory.FORMS, traits.FORMS):
+        for name, form in forms.items():
+            setattr(Tensor, name, form)
     for alias, known in {
         "clip_": clamp_, "subtract_": sub_, "divide_": div_, "true_divide_": div_, "polygamma": _polygamma,
     }.items():  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 
 from tensorlab import backend, creation, dispatch, dtypes, fastpath, layout, printing
 from tensorlab.backend.storage import Storage
+from tensorlab.copying import as_subclass, deepcopied, reduced
 from tensorlab.device import device as device_class
 from tensorlab.dispatch import storage_of, wrap
 from tensorlab.engine import cuts
@@ -23,7 +24,7 @@ from tensorlab.engine.node import accumulator, reduce_to
 from tensorlab.engine.run import backward as run_backward
 from tensorlab.functional import pointwise
 from tensorlab.functional import shapes as F
-from tensorlab.functional.arguments import ints, need_tensor
+from tensorlab.functional.arguments import need_tensor, sizes_of
 from tensorlab.modes import state
 from tensorlab.ops import ROWS
 from tensorlab.passes import backward
@@ -288,8 +289,9 @@ class Tensor:
         out = wrap(self._a)
         out._st = storage_of(self)
         out._off = self._off
-        if self._live:
-            cuts.cut(out, dispatch.edge_of(self), "detach")
+        if self._live:  # a view that may not be asked for its place in the graph any more can still be detached
+            special = self._view is not None and self._view.made_in
+            cuts.cut(out, self._edge if special else dispatch.edge_of(self), "detach")
         return out
 
     def detach_(self) -> Tensor:
@@ -375,14 +377,30 @@ class Tensor:
             return found.astype(dtype)
         return found.copy() if copy else found
 
+    def _scalar(self, what: str) -> Any:
+        """The one element, for a conversion to a Python number."""
+        if self._a.size != 1:
+            raise ValueError(
+                f"only one element tensors can be converted to Python scalars; this one has {self._a.size}, its shape is "
+                f"{list(self._a.shape)}. Index one element first."
+            )
+        value = self.item()
+        if what != "complex" and isinstance(value, complex):
+            if value.imag:
+                raise RuntimeError(
+                    f"value {value} cannot be converted to type {what} without overflow: it has an imaginary part; take .real"
+                )
+            return value.real
+        return value
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._scalar("float"))
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._scalar("int"))
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._scalar("complex"))
 
     def __index__(self) -> int:
         if self._a.size != 1 or self._a.dtype.kind not in "iub":
@@ -432,28 +450,8 @@ class Tensor:
             if name not in ("_a", "_st", "_edge", "_rg", "_live", "_view", "_acc", "_off")
         ]
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if self.grad_fn is not None:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. This one was made "
-                f"by {self.grad_fn.name()}; copy x.detach(), or compute it again."
-            )
-        if id(self) in memo:
-            return memo[id(self)]
-        out = as_subclass(wrap(backend.copied_like(self._a, self._a)), type(self))
-        out._rg, out._live = self._rg, self._rg
-        memo[id(self)] = out
-        if self._grad is not None:
-            out._grad = self._grad.__deepcopy__(memo)
-        out.__dict__.update(self.__dict__)
-        return out
-
-    def __reduce__(self) -> Any:
-        if self.grad_fn is not None:
-            raise RuntimeError("a computed tensor cannot be pickled with its history; pickle x.detach()")
-        where = None if type(self._a) is np.ndarray else str(self.device)
-        return _rebuild, (type(self), backend.to_host(self._a), self._rg, where)
-
+    __deepcopy__ = deepcopied
+    __reduce__ = reduced
     __array_priority__ = 1000
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -490,15 +488,15 @@ class Tensor:
 
     # ------------------------------------------------------------------------------------------------------- shapes
 
-    def view(self, *shape: Any) -> Tensor:
-        """The same storage under another shape, or, given a dtype of the same width, its bits as another type."""
-        if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-            return F.view_dtype(self, shape[0])
-        return F.view_as_shape(self, ints(shape))
+    def view(self, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+        """The same storage under another shape, or, given a dtype, its bits as another type."""
+        if dtype is not None or (len(shape) == 1 and isinstance(shape[0], dtypes.dtype)):
+            return F.view_dtype(self, shape[0] if dtype is None else dtype)
+        return F.view_as_shape(self, sizes_of("view", "size", shape, size))
 
-    def reshape(self, *shape: Any) -> Tensor:
+    def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
         """Another shape: a view where one is possible, else a copy."""
-        return F.reshape(self, ints(shape))
+        return F.reshape(self, sizes_of("reshape", "shape", sizes, shape))
 
     def view_as(self, other: Tensor) -> Tensor:
         """The same storage under the shape of another tensor."""
@@ -510,30 +508,30 @@ class Tensor:
         need_tensor("reshape_as", "other", 1, other)
         return F.reshape(self, other._a.shape)
 
-    def permute(self, *dims: Any) -> Tensor:
+    def permute(self, *order: Any, dims: Any = None) -> Tensor:
         """Dimensions in another order; a view."""
-        return F.permute(self, ints(dims))
+        return F.permute(self, sizes_of("permute", "dims", order, dims))
 
-    def expand(self, *sizes: Any) -> Tensor:
+    def expand(self, *sizes: Any, size: Any = None) -> Tensor:
         """Dimensions of size 1 stretched with stride 0; a view."""
-        return F.expand(self, ints(sizes))
+        return F.expand(self, sizes_of("expand", "size", sizes, size))
 
     def expand_as(self, other: Tensor) -> Tensor:
         """Stretched to the shape of another tensor; a view."""
         need_tensor("expand_as", "other", 1, other)
         return F.expand(self, other._a.shape)
 
-    def repeat(self, *sizes: Any) -> Tensor:
+    def repeat(self, *times: Any, repeats: Any = None) -> Tensor:
         """The tensor laid out several times along each dimension; a copy."""
-        return F.repeat(self, ints(sizes))
+        return F.repeat(self, sizes_of("repeat", "repeats", times, repeats))
 
-    def flip(self, *dims: Any) -> Tensor:
+    def flip(self, *which: Any, dims: Any = None) -> Tensor:
         """Dimensions reversed; a copy."""
-        return F.flip(self, ints(dims))
+        return F.flip(self, sizes_of("flip", "dims", which, dims))
 
-    def sum_to_size(self, *size: Any) -> Tensor:
+    def sum_to_size(self, *sizes: Any, size: Any = None) -> Tensor:
         """Summed so that it has ``size``, which must broadcast to its shape."""
-        shape = ints(size)
+        shape = sizes_of("sum_to_size", "size", sizes, size) if sizes or size is not None else ()
         try:
             layout.expand(layout.Layout(shape, layout.contiguous_strides(shape)), self._a.shape)
         except RuntimeError:
@@ -569,23 +567,6 @@ _MIRRORED = {
     "bitwise_or": "__ror__", "bitwise_xor": "__rxor__", "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__",
     "greater_equal": "__le__", "equal": "__eq__", "not_equal": "__ne__",
 }  # fmt: skip
-
-
-def as_subclass(x: Tensor, cls: Any) -> Any:
-    """A tensor of another class over the same memory, a leaf without history."""
-    out = object.__new__(cls)
-    out._a, out._st = x._a, storage_of(x)
-    out._edge = out._grad = out._view = out._acc = None
-    out._rg = out._live = False
-    out._off = x._off
-    return out
-
-
-def _rebuild(cls: Any, array: np.ndarray, requires_grad: bool, where: str | None = None) -> Any:
-    """An unpickled tensor, on the device that it was on."""
-    out = as_subclass(creation.finish(array, device=where), cls)
-    out._rg = out._live = requires_grad
-    return out
 
 
 dispatch.bind(Tensor)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorlab import dtypes
 from tensorlab.functional import placing, plain
+from tensorlab.functional.arguments import an_int, np_dtype
 from tensorlab.functional.elementary import widest
 from tensorlab.functional.indexing import combining, scattered
 from tensorlab.inplace import write
@@ -126,6 +127,32 @@ def _through_copy(name: str) -> Callable[..., Any]:
     return method
 
 
+def _triangle(name: str) -> Callable[..., Any]:
+    def method(self: Any, diagonal: int = 0) -> Any:
+        if self._a.ndim < 2:
+            raise RuntimeError(f"{name}_: input tensor must have at least 2 dimensions")
+        return write(ROWS[name], self, diagonal=an_int(f"{name}_", "diagonal", diagonal))
+
+    method.__name__ = method.__qualname__ = f"{name}_"
+    method.__doc__ = (
+        f"Keep the {'lower' if name == 'tril' else 'upper'} triangle of matrices, in place. Returns the tensor."
+    )
+    return method
+
+
+def _running(name: str) -> Callable[..., Any]:
+    def method(self: Any, dim: int, *, dtype: Any = None) -> Any:
+        return write(
+            ROWS[name], self, dim=wrap_dim(dim, self._a.ndim, f"{name}_"), dtype=np_dtype(dtype) or self._a.dtype
+        )
+
+    method.__name__ = method.__qualname__ = f"{name}_"
+    method.__doc__ = f"``{name}``, written into the tensor. Returns the tensor."
+    return method
+
+
+tril_, triu_ = _triangle("tril"), _triangle("triu")
+cumsum_, cumprod_ = _running("cumsum"), _running("cumprod")
 renorm_, mvlgamma_ = _through_copy("renorm"), _through_copy("mvlgamma")
 
 FORMS: dict[str, Any] = {
@@ -133,5 +160,6 @@ FORMS: dict[str, Any] = {
     for form in (
         index_fill_, index_copy_, index_put_, put_, masked_scatter_, scatter_reduce_, index_reduce_, scatter_, renorm_,
         clamp_min_, clamp_max_, round_, logit_, nan_to_num_, polygamma_, float_power_, mvlgamma_,
+        tril_, triu_, cumsum_, cumprod_,
     )
 }  # fmt: skip

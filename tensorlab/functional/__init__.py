@@ -5,8 +5,10 @@ arguments that are no tensors and, where a new tensor is returned, takes ``out=`
 builds straight from their rows are public as they are: they explain themselves, and every nanosecond of theirs is felt.
 """
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
+from tensorlab import layout
 from tensorlab.functional import (
     activations,
     arranging,
@@ -94,10 +96,10 @@ MODULES = (
     spectra,
     gates,
     normalization,
-    questions,
     complexes,
     poolings,
     shuffles,
+    questions,
 )
 
 #: The plain functions by name, for everything that becomes a method.
@@ -128,6 +130,15 @@ def _publish() -> list[str]:
                 offered.append(name)
     return offered
 
+
+def _where(op: str, name: str) -> str:
+    """Where an argument stands in the call of a function, for messages."""
+    function = plain.get(op.rstrip("_"))
+    names = list(inspect.signature(function).parameters) if function is not None else []
+    return f" (position {names.index(name) + 1})" if name in names else ""
+
+
+layout.where_argument = _where
 
 #: What ``from tensorlab.functional import *`` brings: the names that ``tensorlab`` itself offers.
 globals()["__all__"] = _publish()

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import dispatch, dtypes
-from tensorlab.layout import wrap_dim, wrap_dims
+from tensorlab import dispatch, dtypes, layout
+from tensorlab.layout import whole, wrap_dim, wrap_dims
 
 Tensor = Any
 
@@ -36,11 +36,55 @@ def some_dims(op: str, input: Tensor, dim: Any, axis: Any = None) -> tuple[int, 
     return found if n else ()
 
 
-def ints(given: tuple[Any, ...]) -> tuple[int, ...]:
-    """Numbers given one by one, or as one sequence."""
-    if len(given) == 1 and isinstance(given[0], (tuple, list)):
-        given = tuple(given[0])
+def an_int(op: str, name: str, value: Any) -> int:
+    """A Python int. Raises ``TypeError`` naming operation and argument for anything else, booleans too."""
+    return value if type(value) is int else whole(value, op, name)
+
+
+def sizes_of(op: str, name: str, given: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
+    """Ints given one by one, as one sequence, or by keyword. Raises ``TypeError`` naming operation, argument and position."""
+    if named is not None:
+        given = (*given, named)
+    if not given:
+        raise TypeError(f'{op}() missing 1 required positional arguments: "{name}"')
+    if len(given) == 1:
+        first = given[0]
+        if isinstance(first, (tuple, list)):
+            return tuple_of_ints(op, name, first)
+        if type(first) is not int:
+            try:
+                return (whole(first),)
+            except (TypeError, RuntimeError):
+                raise TypeError(
+                    f"{op}(): argument '{name}' (position 1) must be tuple of ints, not {type(first).__name__}"
+                ) from None
+    return tuple_of_ints(op, name, given)
+
+
+def tuple_of_ints(op: str, name: str, given: Any) -> tuple[int, ...]:
+    """A sequence of ints as a tuple. Raises ``TypeError`` naming operation, argument and position."""
+    if not isinstance(given, (tuple, list)):
+        raise TypeError(
+            f"{op}(): argument '{name}'{layout.where_argument(op, name)} must be tuple of ints, not {type(given).__name__}"
+        )
+    for i, n in enumerate(given):
+        if type(n) is not int:
+            return _converted(op, name, given, i)
     return tuple(given)
+
+
+def _converted(op: str, name: str, given: Any, first: int) -> tuple[int, ...]:
+    """Ints from what may stand for them, the first of which is at ``first``."""
+    out = list(given[:first])
+    for i, n in enumerate(given[first:], first + 1):
+        try:
+            out.append(whole(n))
+        except TypeError:
+            raise TypeError(
+                f"{op}(): argument '{name}'{layout.where_argument(op, name)} must be tuple of ints, but found element of type "
+                f"{type(n).__name__} at pos {i}"
+            ) from None
+    return tuple(out)
 
 
 def np_dtype(dtype: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from tensorlab import backend, dispatch, layout
 from tensorlab.creation import number
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import need_index, need_tensor
+from tensorlab.functional.arguments import an_int, need_index, need_tensor
 from tensorlab.functional.pointwise import where
 from tensorlab.functional.shapes import broadcast_tensors, expand, reshape
 from tensorlab.layout import wrap_dim
@@ -147,6 +147,8 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, ou
         input, dim = reshape(input, (-1,)), 0
     d = wrap_dim(dim, input._a.ndim, "repeat_interleave")
     size = input._a.shape[d] if input._a.ndim else 1
+    if not isinstance(repeats, dispatch.Tensor):
+        an_int("repeat_interleave", "repeats", repeats)
     counts = backend.to_host(repeats._a) if isinstance(repeats, dispatch.Tensor) else np.asarray(repeats)
     if counts.dtype.kind not in "iu" or counts.ndim > 1 or counts.size not in (1, size):
         raise RuntimeError(f"repeats must be integers, one or as many as the size of dimension {d}, which is {size}")

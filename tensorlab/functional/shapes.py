@@ -9,7 +9,7 @@ from typing import Any
 
 from tensorlab import backend, dispatch, dtypes, layout
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import one_dim
+from tensorlab.functional.arguments import an_int, one_dim, sizes_of, tuple_of_ints
 from tensorlab.layout import wrap_dim, wrap_dims
 from tensorlab.ops import ROWS
 from tensorlab.viewing import alias, layout_of, strides_of, view, views
@@ -40,7 +40,7 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     tensor([[0, 1],
             [2, 3]])
     """
-    wanted = layout.infer_size(shape if isinstance(shape, (tuple, list)) else (shape,), input._a.size)
+    wanted = layout.infer_size(tuple_of_ints("reshape", "shape", shape), input._a.size)
     if isinstance(layout.view(layout.Layout(input._a.shape, strides_of(input._a)), wanted), layout.Blocked):
         return _copied(input, wanted)
     return view(ROWS["view"], input, shape=wanted)
@@ -56,7 +56,12 @@ def _copied(input: Tensor, shape: tuple[int, ...]) -> Tensor:
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged; a view."""
     n = input._a.ndim
-    return view(ROWS["transpose"], input, dim0=wrap_dim(dim0, n, "transpose"), dim1=wrap_dim(dim1, n, "transpose"))
+    return view(
+        ROWS["transpose"],
+        input,
+        dim0=wrap_dim(dim0, n, "transpose", "dim0"),
+        dim1=wrap_dim(dim1, n, "transpose", "dim1"),
+    )
 
 
 swapaxes = swapdims = transpose
@@ -73,7 +78,7 @@ def t(input: Tensor) -> Tensor:
 
 def permute(input: Tensor, dims: Any) -> Tensor:
     """Dimensions in another order; a view."""
-    order = wrap_dims(dims, input._a.ndim, "permute")
+    order = wrap_dims(tuple_of_ints("permute", "dims", dims), input._a.ndim, "permute")
     if len(order) != input._a.ndim:
         raise RuntimeError(
             f"permute(): number of dimensions in the tensor input does not match the length of the desired ordering of "
@@ -107,12 +112,12 @@ moveaxis = movedim
 
 def expand(input: Tensor, sizes: Sequence[int]) -> Tensor:
     """Dimensions of size 1 stretched with stride 0, new ones in front; a view. ``-1`` keeps a size."""
-    return view(ROWS["expand"], input, sizes=tuple(sizes))
+    return view(ROWS["expand"], input, sizes=tuple_of_ints("expand", "size", sizes))
 
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """``input`` expanded to ``size``; a view."""
-    return expand(input, size)
+    return expand(input, tuple_of_ints("broadcast_to", "size", size))
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -121,10 +126,13 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple([expand(x, shape) for x in tensors])
 
 
-def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+_ALL = object()
+
+
+def squeeze(input: Tensor, dim: Any = _ALL, *, axis: Any = _ALL) -> Tensor:
     """Dimensions of size 1 dropped: all, or those named; a view."""
-    dim = axis if dim is None else dim
-    return view(ROWS["squeeze"], input, dims=None if dim is None else wrap_dims(dim, input._a.ndim, "squeeze"))
+    dim = axis if dim is _ALL else dim
+    return view(ROWS["squeeze"], input, dims=None if dim is _ALL else wrap_dims(dim, input._a.ndim, "squeeze"))
 
 
 def unsqueeze(input: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
@@ -162,8 +170,9 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """One dimension split into several; a view. ``-1`` once is worked out."""
     d = wrap_dim(dim, input._a.ndim, "unflatten")
     shape = input._a.shape
-    if not len(sizes):
+    if sizes is None or (isinstance(sizes, (tuple, list)) and not sizes):
         raise RuntimeError("unflatten: sizes must be non-empty")
+    sizes = tuple_of_ints("unflatten", "sizes", sizes)
     return view_as_shape(input, (*shape[:d], *layout.infer_size(sizes, shape[d]), *shape[d + 1 :]))
 
 
@@ -237,7 +246,9 @@ def checked_layout(
 ) -> layout.Layout:
     """Any layout of the storage of ``input``. Raises ``RuntimeError`` where it reaches outside."""
     wanted = layout.Layout(
-        tuple(size), tuple(stride), layout_of(input).offset if storage_offset is None else storage_offset
+        tuple_of_ints("as_strided", "size", size),
+        tuple_of_ints("as_strided", "stride", stride),
+        layout_of(input).offset if storage_offset is None else an_int("as_strided", "storage_offset", storage_offset),
     )
     if len(wanted.shape) != len(wanted.strides):
         raise RuntimeError(f"as_strided(): mismatch in length of strides and shape: {list(size)} and {list(stride)}")
@@ -325,6 +336,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 def flip(input: Tensor, dims: Any) -> Tensor:
     """Dimensions reversed; a copy."""
+    dims = tuple_of_ints("flip", "dims", dims)
     return call(ROWS["flip"], (input,), dims=wrap_dims(dims, input._a.ndim, "flip") if input._a.ndim else ())
 
 
@@ -341,7 +353,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
 def _triangle(op: str, input: Tensor, diagonal: int) -> Tensor:
     if input._a.ndim < 2:
         raise RuntimeError(f"{op}: input tensor must have at least 2 dimensions")
-    return call(ROWS[op], (input,), diagonal=diagonal)
+    return call(ROWS[op], (input,), diagonal=an_int(op, "diagonal", diagonal))
 
 
 def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
@@ -353,13 +365,39 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
 
 
 def view_dtype(input: Tensor, dtype: dtypes.dtype) -> Tensor:
-    """The same bits read as another type of the same width; a view without gradient."""
-    if dtype.itemsize != input._a.itemsize:
+    """The same bits read as another type; a view without gradient. Another width changes the size of the last dimension.
+
+    Raises ``RuntimeError`` where elements of the wider type would not lie side by side.
+    """
+    if not isinstance(dtype, dtypes.dtype):
+        raise TypeError(f"view(): argument 'dtype' (position 1) must be dtype, not {type(dtype).__name__}")
+    at, old, new = layout_of(input), input._a.itemsize, dtype.itemsize
+    if old == new:
+        return alias(input, at, dtype.np)
+    wide, named = (old // new, "") if old > new else (new // old, f"{input.dtype.name} as {dtype.name}")
+    if not at.shape:
         raise RuntimeError(
-            f"view(dtype): {input.dtype.name} has {input._a.itemsize} bytes an element and {dtype.name} "
-            f"{dtype.itemsize}; only equal widths can be seen as each other"
+            f"self.dim() cannot be 0 to view {input.dtype.name} as {dtype.name} (different element sizes)"
         )
-    return alias(input, layout_of(input), dtype.np)
+    if at.strides[-1] != 1:
+        raise RuntimeError(
+            f"self.stride(-1) must be 1 to view {input.dtype.name} as {dtype.name} (different element sizes), but got {at.strides[-1]}"
+        )
+    if not named:  # one element becomes several
+        strides = (*[s * wide for s in at.strides[:-1]], 1)
+        return alias(input, layout.Layout((*at.shape[:-1], at.shape[-1] * wide), strides, at.offset * wide), dtype.np)
+    steps = [*enumerate(at.strides[:-1])]
+    for what, n in (
+        ("size(-1)", at.shape[-1]),
+        ("storage_offset()", at.offset),
+        *[(f"stride({d})", s) for d, s in steps],
+    ):
+        if n % wide:
+            raise RuntimeError(
+                f"self.{what} must be divisible by {wide} to view {named} (different element sizes), but got {n}"
+            )
+    strides = (*[s // wide for s in at.strides[:-1]], 1)
+    return alias(input, layout.Layout((*at.shape[:-1], at.shape[-1] // wide), strides, at.offset // wide), dtype.np)
 
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
@@ -369,8 +407,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """
     if dims is None or dims == ():
         return reshape(roll(reshape(input, (-1,)), shifts, 0), input._a.shape)
-    moves = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
-    where = dims if isinstance(dims, (tuple, list)) else (dims,)
+    moves = sizes_of("roll", "shifts", (shifts,))
+    where = sizes_of("roll", "dims", (dims,))
     if len(moves) != len(where):
         raise RuntimeError(f"roll(): shifts and dimensions must align. shifts: {len(moves)}, dims:{len(where)}")
     return call(ROWS["roll"], (input,), shifts=moves, dims=tuple([wrap_dim(d, input._a.ndim, "roll") for d in where]))
@@ -392,7 +430,7 @@ def repeat(input: Tensor, sizes: Sequence[int]) -> Tensor:
 
 def tile(input: Tensor, dims: Any) -> Tensor:
     """The tensor laid out several times along its last dimensions; a copy."""
-    times = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    times = tuple_of_ints("tile", "dims", dims)
     return repeat(input, (1,) * (input._a.ndim - len(times)) + times)
 
 

@@ -35,9 +35,8 @@ from tensorlab.ops import (
 from tensorlab.ops.table import ROWS
 
 __all__ = [
-    "ROWS", "activations", "addproducts", "bessel", "complex", "convert", "convolution", "curves", "distances", "fft",
-    "indexing", "joining", "losses", "matmul", "normalize", "ordering", "padding", "pairs", "piecewise", "placing",
-    "pointwise", "polynomials", "reduce", "scatters", "selection", "sorting", "special", "statistics", "views",
-    "pooling",
-    "adaptive",
+    "ROWS", "activations", "adaptive", "addproducts", "bessel", "complex", "convert", "convolution", "curves",
+    "distances", "fft", "indexing", "joining", "losses", "matmul", "normalize", "ordering", "padding", "pairs",
+    "piecewise", "placing", "pointwise", "polynomials", "pooling", "reduce", "scatters", "selection", "sorting",
+    "special", "statistics", "views",
 ]  # fmt: skip
