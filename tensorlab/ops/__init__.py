@@ -10,6 +10,8 @@ from tensorlab.ops import (
     convolution,
     curves,
     distances,
+    elementwise_losses,
+    embedding,
     fft,
     indexing,
     joining,
@@ -36,7 +38,7 @@ from tensorlab.ops.table import ROWS
 
 __all__ = [
     "ROWS", "activations", "adaptive", "addproducts", "bessel", "complex", "convert", "convolution", "curves",
-    "distances", "fft", "indexing", "joining", "losses", "matmul", "normalize", "ordering", "padding", "pairs",
-    "piecewise", "placing", "pointwise", "polynomials", "pooling", "reduce", "scatters", "selection", "sorting",
-    "special", "statistics", "views",
+    "distances", "elementwise_losses", "embedding", "fft", "indexing", "joining", "losses", "matmul", "normalize",
+    "ordering", "padding", "pairs", "piecewise", "placing", "pointwise", "polynomials", "pooling", "reduce",
+    "scatters", "selection", "sorting", "special", "statistics", "views",
 ]  # fmt: skip

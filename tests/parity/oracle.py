@@ -62,6 +62,10 @@ def ours(value: Any) -> Any:
             if type(value) in (tuple, list)
             else tuple(ours(v) for v in value)
         )
+    if isinstance(value, torch.nn.Module):
+        return getattr(tl.nn, type(value).__name__)()
+    if callable(value) and getattr(torch.nn.functional, getattr(value, "__name__", ""), None) is value:
+        return getattr(tl.nn.functional, value.__name__)
     if isinstance(value, dict):
         return {key: ours(item) for key, item in value.items()}
     return value
@@ -158,6 +162,14 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 
 
+def _second_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda first, second, *args, **kwargs: function(second, first, *args, **kwargs)
+
+
+#: Functions whose first two arguments PyTorch's table gives the other way round.
+TURNED = {"nn.functional.embedding", "nn.functional.embedding_bag"}
+
+
 @cache
 def function(name: str) -> Callable[..., Any] | None:
     """Our function for a name of PyTorch's table; a method if it is none, and nothing if we have neither."""
@@ -167,6 +179,6 @@ def function(name: str) -> Callable[..., Any] | None:
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is not None and callable(found) and not isinstance(found, type):
-        return found
+        return _second_first(found) if name in TURNED else found
     method = getattr(tl.Tensor, name, None) if "." not in name else None
     return method if callable(method) else None

@@ -27,6 +27,10 @@ LEFT_OUT = {
     ("norm", "nuc"): "needs a singular value decomposition",
     ("where", ""): "PyTorch's table gives the arguments in the order of the method",
     ("einsum", ""): "PyTorch's table gives the equation last",
+    (
+        "nn.functional.ctc_loss",
+        "",
+    ): "PyTorch's gradient counts on a log_softmax before it; compared behind one in test_losses",
     ("nn.functional.rrelu", ""): "draws its slopes",
     ("special.bessel_j0", ""): "beyond 5 PyTorch's values are off by up to 1e-6 in float64",
     ("special.bessel_j1", ""): "beyond 5 PyTorch's values are off by up to 1e-6 in float64",
@@ -115,12 +119,32 @@ def samples(op: Any, dtype: Any, requires_grad: bool = False) -> Iterator[Any]:
             yield sample
 
 
+def _values_of_low_precision(said: list[str], expected: Any) -> bool:
+    low = isinstance(expected, torch.Tensor) and expected.dtype in (torch.float16, torch.bfloat16)
+    return low and all(line.startswith("values") for line in said)
+
+
+def exactly(op: Any, sample: Any) -> Any:
+    """What PyTorch gives in float32, rounded once: it rounds between the steps of some operations, where we do not."""
+
+    def wide(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.float() if value.dtype in (torch.float16, torch.bfloat16) else value
+        if type(value) in (tuple, list):
+            return type(value)(wide(item) for item in value)
+        return {key: wide(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+    return op(wide(sample.input), *wide(sample.args), **wide(sample.kwargs)).to(sample.input.dtype)
+
+
 def compare(op: Any, sample: Any, *, strides: bool = False) -> list[str]:
     """How one sample call differs from PyTorch's."""
     expected = op(sample.input, *sample.args, **sample.kwargs)
     args, kwargs = (oracle.ours(sample.input), *oracle.ours(sample.args)), oracle.ours(sample.kwargs)
     found = oracle.function(op.name)(*args, **kwargs)
     said = oracle.differences(found, expected, strides=strides)
+    if said and _values_of_low_precision(said, expected):
+        said = oracle.differences(found, exactly(op, sample))
     if not said and not strides:
         theirs_in = list(leaves((sample.input, sample.args, sample.kwargs)))
         said = gradients_differ(found, expected, list(leaves((args, kwargs))), theirs_in)

@@ -3,28 +3,40 @@
 from tensorlab.nn.functional import (
     activations,
     convolution,
+    ctc,
     folding,
     layers,
     losses,
+    margins,
     normalization,
     padding,
     pooling,
+    regression,
+    tables,
 )
 from tensorlab.nn.functional.activations import *  # noqa: F403
 from tensorlab.nn.functional.convolution import *  # noqa: F403
+from tensorlab.nn.functional.ctc import *  # noqa: F403
 from tensorlab.nn.functional.folding import *  # noqa: F403
 from tensorlab.nn.functional.layers import *  # noqa: F403
 from tensorlab.nn.functional.losses import *  # noqa: F403
+from tensorlab.nn.functional.margins import *  # noqa: F403
 from tensorlab.nn.functional.normalization import *  # noqa: F403
 from tensorlab.nn.functional.padding import *  # noqa: F403
 from tensorlab.nn.functional.pooling import *  # noqa: F403
+from tensorlab.nn.functional.regression import *  # noqa: F403
+from tensorlab.nn.functional.tables import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activations.__all__
 __all__ += convolution.__all__
+__all__ += ctc.__all__
 __all__ += folding.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
+__all__ += margins.__all__
 __all__ += normalization.__all__
 __all__ += padding.__all__
 __all__ += pooling.__all__
+__all__ += regression.__all__
+__all__ += tables.__all__

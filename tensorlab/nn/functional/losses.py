@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch, functional, layout
+from tensorlab import backend, dispatch, functional
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
+from tensorlab.nn.functional.reducing import reduced, same_sizes, weighed
 from tensorlab.nn.reduction import REDUCTIONS, named_reduction
 from tensorlab.ops import ROWS
 
-__all__ = ["mse_loss", "l1_loss", "nll_loss", "cross_entropy"]
+__all__ = ["mse_loss", "l1_loss", "linear_cross_entropy", "nll_loss", "cross_entropy"]
 
 Tensor = Any
 
@@ -35,10 +35,10 @@ def mse_loss(
     tensor(2.)
     """
     reduction = named_reduction(reduction, size_average, reduce)
-    _same_sizes("mse_loss", input, target)
+    same_sizes("mse_loss", input, target)
     if weight is None:
         return call(_MSE_LOSS, (input, target), reduction=reduction)
-    return _weighed(call(_MSE_LOSS, (input, target), reduction="none"), weight, reduction)
+    return weighed(call(_MSE_LOSS, (input, target), reduction="none"), weight, reduction)
 
 
 def l1_loss(
@@ -51,9 +51,9 @@ def l1_loss(
 ) -> Tensor:
     """``|input - target|``, and its mean or sum. Warns where the two shapes differ and broadcast."""
     reduction = named_reduction(reduction, size_average, reduce)
-    _same_sizes("l1_loss", input, target)
+    same_sizes("l1_loss", input, target)
     losses = (input - target).abs()
-    return _reduced(losses, reduction) if weight is None else _weighed(losses, weight, reduction)
+    return reduced(losses, reduction) if weight is None else weighed(losses, weight, reduction)
 
 
 def nll_loss(
@@ -125,6 +125,45 @@ def cross_entropy(
     if label_smoothing:
         return _smoothed(loss, log_odds, target, weight, ignore_index, reduction, label_smoothing, dim)
     return loss
+
+
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Tensor:
+    """``cross_entropy`` of the scores ``input @ linear_weight.T + linear_bias``.
+
+    Shapes: input ``[N, in]`` or ``[in]``, linear_weight ``[C, in]`` or ``[C, *, in]`` for scores ``[N, C, *]``. ``options``, how
+    PyTorch cuts the work into chunks, changes nothing here.
+    """
+    need_tensor("linear_cross_entropy", "input", 1, input)
+    need_tensor("linear_cross_entropy", "linear_weight", 2, linear_weight)
+    x, w = input._a.shape, linear_weight._a.shape
+    if len(x) not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(x)}")
+    if len(w) < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality 2 or more, got {len(w)}")
+    if len(x) == 1 and len(w) > 2:
+        raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {tuple(w)} requires batched input")
+    if x[-1:] != w[-1:]:
+        raise RuntimeError(
+            f"expected equal input and linear_weight last dimensions (in_features), got {x[-1]} and {w[-1]}, respectively"
+        )
+    scores = functional.matmul(input, linear_weight.reshape((-1, w[-1])).t())
+    if linear_bias is not None:
+        scores = scores + linear_bias.reshape(-1)
+    if ignore_index is None:
+        ignore_index = -100
+    scores = scores.reshape((*x[:-1], *w[:-1]))
+    return cross_entropy(scores, target, weight, None, ignore_index, None, reduction, label_smoothing)
 
 
 def _without_ignored(input: Tensor, target: Tensor, ignore_index: int, dim: int) -> Tensor:
@@ -215,29 +254,3 @@ def _class_weights(input: Tensor, weight: Tensor | None) -> None:
             "tensor of shape: "
             f"{list(weight.shape)}"
         )
-
-
-def _same_sizes(name: str, input: Tensor, target: Tensor) -> None:
-    for what, x in (("input", input), ("target", target)):
-        if not isinstance(x, dispatch.Tensor):
-            raise TypeError(f"{name}(): {what} must be a Tensor, not {type(x).__name__}")
-    mine, theirs = input._a.shape, target._a.shape
-    if mine == theirs:
-        return
-    both = layout.broadcast_shapes(mine, theirs, op=name)
-    warnings.warn(
-        f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely "
-        f"lead to incorrect results due to broadcasting to {list(both)}. Please ensure they have the same size.",
-        stacklevel=3,
-    )
-
-
-def _weighed(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
-    if weight._a.shape != losses._a.shape:
-        raise ValueError("Weights and input must have the same size.")
-    weighed = losses * weight
-    return weighed.sum() / weight.sum() if reduction == "mean" else _reduced(weighed, reduction)
-
-
-def _reduced(losses: Tensor, reduction: str) -> Tensor:
-    return losses.mean() if reduction == "mean" else losses.sum() if reduction == "sum" else losses
