@@ -19,6 +19,7 @@ from tensorlab.functional import (
     cutting,
     differences,
     distances,
+    dropouts,
     elementary,
     gates,
     indexing,
@@ -32,6 +33,7 @@ from tensorlab.functional import (
     products,
     questions,
     reductions,
+    sampling,
     shapes,
     shuffles,
     sorting,
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from tensorlab.functional.cutting import *  # noqa: F403
     from tensorlab.functional.differences import *  # noqa: F403
     from tensorlab.functional.distances import *  # noqa: F403
+    from tensorlab.functional.dropouts import *  # noqa: F403
     from tensorlab.functional.elementary import *  # noqa: F403
     from tensorlab.functional.gates import *  # noqa: F403
     from tensorlab.functional.indexing import *  # noqa: F403
@@ -64,6 +67,7 @@ if TYPE_CHECKING:
     from tensorlab.functional.products import *  # noqa: F403
     from tensorlab.functional.questions import *  # noqa: F403
     from tensorlab.functional.reductions import *  # noqa: F403
+    from tensorlab.functional.sampling import *  # noqa: F403
     from tensorlab.functional.shapes import *  # noqa: F403
     from tensorlab.functional.shuffles import *  # noqa: F403
     from tensorlab.functional.sorting import *  # noqa: F403
@@ -100,6 +104,8 @@ MODULES = (
     poolings,
     shuffles,
     questions,
+    sampling,
+    dropouts,
 )
 
 #: The plain functions by name, for everything that becomes a method.

@@ -27,6 +27,7 @@ from tensorlab.ops import (
     polynomials,
     pooling,
     reduce,
+    resampling,
     scatters,
     selection,
     sorting,
@@ -41,4 +42,5 @@ __all__ = [
     "distances", "elementwise_losses", "embedding", "fft", "indexing", "joining", "losses", "matmul", "normalize",
     "ordering", "padding", "pairs", "piecewise", "placing", "pointwise", "polynomials", "pooling", "reduce",
     "scatters", "selection", "sorting", "special", "statistics", "views",
+    "resampling",
 ]  # fmt: skip

@@ -41,18 +41,19 @@ LEFT_OUT = {
 #: Sums that PyTorch rounds after every term where they are rounded once here, which tells in the types of 16 bits.
 ROUNDED_ONCE = {
     "addbmm", "addr", "nn.functional.conv_transpose1d", "nn.functional.conv_transpose2d", "nn.functional.conv_transpose3d",
+    "nn.functional.interpolate trilinear",
 }  # fmt: skip
 #: In-place forms that PyTorch lets make their tensor larger; here nothing that is written to changes its shape.
 GROWS = {"addbmm"}
 #: Which of equal elements comes first is nobody's promise, so only types in which sample values differ are compared.
 ORDERED = {"topk", "sort", "argsort", "msort", "median", "kthvalue", "mode"}
 #: Gradients that are not compared: PyTorch's are off by 0.003 of 5 in float32, or wrong (the part that was written over gets grad,
-#: the rest gets 0), or NaN (the infinity norm of complex numbers), or left out (that of istft's window). Ours are checked against
-#: differences.
+#: the rest gets 0), or NaN (the infinity norm of complex numbers), or left out (that of istft's window), or a sum that cancels (cubic
+#: weights of grid_sample). Ours are checked against differences.
 ROUGH = {
     ("logcumsumexp", torch.float32), ("logcumsumexp", torch.complex64), ("as_strided_scatter", torch.float32),
     ("as_strided_scatter", torch.float64), ("as_strided_scatter", torch.complex64), ("renorm", torch.complex64),
-    ("istft", torch.complex64),
+    ("istft", torch.complex64), ("nn.functional.grid_sample", torch.float32),
 }  # fmt: skip
 #: Sample calls in a type that the result has no type for.
 NO_RESULT = {("view_as_complex", torch.float16): "there is no complex32"}
@@ -158,7 +159,7 @@ def test_values_types_shapes_and_gradients_are_those_of_pytorch(op: Any) -> None
     for dtype in DTYPES:
         if dtype not in op.supported_dtypes("cpu") or (op.name, dtype) in NO_RESULT:
             continue
-        if op.name in ROUNDED_ONCE and dtype in (torch.float16, torch.bfloat16):
+        if {op.name, label(op)} & ROUNDED_ONCE and dtype in (torch.float16, torch.bfloat16):
             continue
         differentiable = dtype in DIFFERENTIABLE and dtype in op.supported_backward_dtypes("cpu")
         differentiable = differentiable and (op.name, dtype) not in ROUGH

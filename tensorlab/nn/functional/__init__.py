@@ -4,6 +4,7 @@ from tensorlab.nn.functional import (
     activations,
     convolution,
     ctc,
+    dropouts,
     folding,
     layers,
     losses,
@@ -12,11 +13,13 @@ from tensorlab.nn.functional import (
     padding,
     pooling,
     regression,
+    resampling,
     tables,
 )
 from tensorlab.nn.functional.activations import *  # noqa: F403
 from tensorlab.nn.functional.convolution import *  # noqa: F403
 from tensorlab.nn.functional.ctc import *  # noqa: F403
+from tensorlab.nn.functional.dropouts import *  # noqa: F403
 from tensorlab.nn.functional.folding import *  # noqa: F403
 from tensorlab.nn.functional.layers import *  # noqa: F403
 from tensorlab.nn.functional.losses import *  # noqa: F403
@@ -25,12 +28,14 @@ from tensorlab.nn.functional.normalization import *  # noqa: F403
 from tensorlab.nn.functional.padding import *  # noqa: F403
 from tensorlab.nn.functional.pooling import *  # noqa: F403
 from tensorlab.nn.functional.regression import *  # noqa: F403
+from tensorlab.nn.functional.resampling import *  # noqa: F403
 from tensorlab.nn.functional.tables import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activations.__all__
 __all__ += convolution.__all__
 __all__ += ctc.__all__
+__all__ += dropouts.__all__
 __all__ += folding.__all__
 __all__ += layers.__all__
 __all__ += losses.__all__
@@ -39,4 +44,5 @@ __all__ += normalization.__all__
 __all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += regression.__all__
+__all__ += resampling.__all__
 __all__ += tables.__all__

@@ -20,6 +20,7 @@ from tensorlab.nn.modules import (
     padding,
     pooling,
     sparse,
+    upsampling,
 )
 from tensorlab.nn.modules.activation import *  # noqa: F403
 from tensorlab.nn.modules.adaptive import *  # noqa: F403
@@ -40,6 +41,7 @@ from tensorlab.nn.modules.normalization import *  # noqa: F403
 from tensorlab.nn.modules.padding import *  # noqa: F403
 from tensorlab.nn.modules.pooling import *  # noqa: F403
 from tensorlab.nn.modules.sparse import *  # noqa: F403
+from tensorlab.nn.modules.upsampling import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activation.__all__
@@ -61,3 +63,4 @@ __all__ += normalization.__all__
 __all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += sparse.__all__
+__all__ += upsampling.__all__
