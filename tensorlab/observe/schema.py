@@ -18,6 +18,7 @@ from typing import Final, Literal
 GRAPH: Final = "tensorlab.graph/1"
 NODE: Final = "tensorlab.node/1"
 SESSION: Final = "tensorlab.session/1"
+LAYOUT: Final = "tensorlab.layout/1"
 
 #: What a node is, by its number in ``NodeColumns.kind``.
 KINDS = ("operation", "parameter", "leaf", "input", "root")
@@ -235,3 +236,97 @@ class SessionState:
     stopped: Stopped
     breakpoints: Breakpoints
     blocking: bool  # a cell waits for this run
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutGrid:
+    """A part of a tensor as a table: the last two dimensions, at one index of those before. ``rows`` and ``columns`` are the
+    indexes shown; ``element`` says which element of the storage each cell is."""
+
+    lead: tuple[int, ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    element: tuple[tuple[int, ...], ...]
+    text: tuple[tuple[str, ...], ...]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class StorageStrip:
+    """A stretch of a storage, element by element. ``first`` is the element it begins with, of ``total``; the storage begins
+    ``skew`` bytes into a cache line."""
+
+    first: int
+    total: int
+    bytes: int
+    skew: int
+    text: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A tensor that lies in the same storage. It reaches stretches of elements, each from a ``first`` to a ``last`` one."""
+
+    name: str
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a call would do: give a view, copy so many bytes, or fail for a reason."""
+
+    call: str
+    kind: Literal["view", "copy", "cannot"]
+    bytes: int
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutDocument:
+    """How a tensor lies in memory."""
+
+    schema: Literal["tensorlab.layout/1"]
+    title: str
+    dtype: str
+    itemsize: int
+    device: str
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+    contiguous: bool
+    version: int
+    grid: LayoutGrid
+    strip: StorageStrip
+    aliases: tuple[Alias, ...]
+    verdicts: tuple[Verdict, ...]
+    reading: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Where one element lies: the sum that leads to it, and which other tensors see it, by index."""
+
+    index: tuple[int, ...]
+    element: int
+    byte: int
+    text: str
+    sum: str
+    also: tuple[str, ...]
+    bits: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A view that a person tries out: what it would show, or why it cannot be."""
+
+    grid: LayoutGrid | None
+    contiguous: bool
+    note: str

@@ -3,6 +3,7 @@
 export const GRAPH = 'tensorlab.graph/1';
 export const NODE = 'tensorlab.node/1';
 export const SESSION = 'tensorlab.session/1';
+export const LAYOUT = 'tensorlab.layout/1';
 export const KINDS = ['operation', 'parameter', 'leaf', 'input', 'root'] as const;
 export const STATES = ['idle', 'waiting', 'current', 'done', 'freed'] as const;
 export const FLAGS = { no_grad: 1, hooks: 2, retains_grad: 4, in_place: 8, view: 16, nan: 32 } as const;
@@ -255,4 +256,99 @@ export interface SessionState {
   readonly breakpoints: Breakpoints;
   /** a cell waits for this run */
   readonly blocking: boolean;
+}
+
+/**
+ * A part of a tensor as a table: the last two dimensions, at one index of those before. `rows` and `columns`
+ * are the indexes shown; `element` says which element of the storage each cell is.
+ */
+export interface LayoutGrid {
+  readonly lead: readonly number[];
+  readonly rows: readonly number[];
+  readonly columns: readonly number[];
+  readonly element: readonly (readonly number[])[];
+  readonly text: readonly (readonly string[])[];
+  readonly caption: string;
+}
+
+/**
+ * A stretch of a storage, element by element. `first` is the element it begins with, of `total`; the storage
+ * begins `skew` bytes into a cache line.
+ */
+export interface StorageStrip {
+  readonly first: number;
+  readonly total: number;
+  readonly bytes: number;
+  readonly skew: number;
+  readonly text: readonly string[];
+}
+
+/**
+ * A tensor that lies in the same storage. It reaches stretches of elements, each from a `first` to a `last`
+ * one.
+ */
+export interface Alias {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly stride: readonly number[];
+  readonly offset: number;
+  readonly first: readonly number[];
+  readonly last: readonly number[];
+  readonly note: string;
+}
+
+/**
+ * What a call would do: give a view, copy so many bytes, or fail for a reason.
+ */
+export interface Verdict {
+  readonly call: string;
+  readonly kind: 'view' | 'copy' | 'cannot';
+  readonly bytes: number;
+  readonly shape: readonly number[];
+  readonly stride: readonly number[];
+  readonly why: string;
+}
+
+/**
+ * How a tensor lies in memory.
+ */
+export interface LayoutDocument {
+  readonly schema: 'tensorlab.layout/1';
+  readonly title: string;
+  readonly dtype: string;
+  readonly itemsize: number;
+  readonly device: string;
+  readonly shape: readonly number[];
+  readonly stride: readonly number[];
+  readonly offset: number;
+  readonly contiguous: boolean;
+  readonly version: number;
+  readonly grid: LayoutGrid;
+  readonly strip: StorageStrip;
+  readonly aliases: readonly Alias[];
+  readonly verdicts: readonly Verdict[];
+  readonly reading: string;
+  readonly sentence: string;
+}
+
+/**
+ * Where one element lies: the sum that leads to it, and which other tensors see it, by index.
+ */
+export interface Picked {
+  readonly index: readonly number[];
+  readonly element: number;
+  readonly byte: number;
+  readonly text: string;
+  readonly sum: string;
+  readonly also: readonly string[];
+  readonly bits: string;
+}
+
+/**
+ * A view that a person tries out: what it would show, or why it cannot be.
+ */
+export interface Scratch {
+  readonly grid: LayoutGrid | null;
+  readonly contiguous: boolean;
+  readonly note: string;
 }
