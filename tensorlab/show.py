@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["graph", "stepper"]
+__all__ = ["graph", "layout", "stepper"]
 
 
 def graph(result: Any, *, title: str | None = None, limit: int | None = None) -> Any:
@@ -19,6 +19,15 @@ def graph(result: Any, *, title: str | None = None, limit: int | None = None) ->
     """
     options = {} if limit is None else {"limit": limit}
     return _widgets().GraphView(result, title=title, **options)
+
+
+def layout(tensor: Any, *, title: str | None = None) -> Any:
+    """How a tensor lies in memory: its cells and the storage under them, every other tensor there, and what calls would do.
+
+    Pick an element to see the sum that leads to its address and who else sees it; try shapes, strides and offsets on a scratch
+    view, which never touches the tensor.
+    """
+    return _widgets().LayoutView(tensor, title=title)
 
 
 def stepper(

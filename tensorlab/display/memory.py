@@ -136,10 +136,10 @@ def _draw_grid(page: _Page, d: LayoutDocument) -> None:
     page.words(PADDING, f"values by index{lead}" + (f" · {grid.caption}" if grid.caption else ""), "m")
     page.y += LINE
     left = PADDING + 26
-    for i, c in enumerate(grid.columns):
+    for i, c in enumerate(grid.column_numbers):
         page.words(left + i * (CELL + 2) + CELL / 2, str(c), "q", "middle")
     page.y += 8
-    for r, row, elements in zip(grid.rows, grid.text, grid.element, strict=True):
+    for r, row, elements in zip(grid.row_numbers, grid.text, grid.element, strict=True):
         top = page.y
         page.y = top + 18
         page.words(PADDING + 12, str(r) if len(d.shape) > 1 else "", "q", "middle")

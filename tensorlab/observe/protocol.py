@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 Message = dict[str, Any]
@@ -41,3 +41,26 @@ def response(seq: int, command: str, success: bool, message: str | None, body: M
         "message": message,
         "body": body,
     }
+
+
+def served(request: Any, actions: Mapping[str, Callable[[Mapping[str, Any]], Message]], otherwise: str) -> Message:
+    """Answer one request by the action of its name; ``otherwise`` says what a command that is none cannot do."""
+    seq, command = -1, ""
+    try:
+        seq, command, arguments = parts(request)
+        action = actions.get(command)
+        if action is None:
+            raise Refused(otherwise.format(command=command))
+        return response(seq, command, True, None, action(arguments))
+    except Refused as refusal:
+        return response(seq, command, False, str(refusal), None)
+    except Exception as error:  # a mistake of ours must not leave a view waiting for its answer
+        return response(seq, command, False, f"{type(error).__name__}: {error}", None)
+
+
+def wholes(arguments: Mapping[str, Any], name: str) -> tuple[int, ...]:
+    """A list of whole numbers out of the arguments of a request. Raises ``Refused`` when it is missing or something else."""
+    value = arguments.get(name)
+    if not isinstance(value, list) or not all(type(item) is int for item in value):
+        raise Refused(f"'{name}' must be a list of whole numbers, not {value!r}")
+    return tuple(value)

@@ -240,12 +240,12 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True)
 class LayoutGrid:
-    """A part of a tensor as a table: the last two dimensions, at one index of those before. ``rows`` and ``columns`` are the
-    indexes shown; ``element`` says which element of the storage each cell is."""
+    """A part of a tensor as a table: the last two dimensions, at one index of those before. ``row_numbers`` and
+    ``column_numbers`` are the indexes shown; ``element`` says which element of the storage each cell is."""
 
     lead: tuple[int, ...]
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
+    row_numbers: tuple[int, ...]
+    column_numbers: tuple[int, ...]
     element: tuple[tuple[int, ...], ...]
     text: tuple[tuple[str, ...], ...]
     caption: str

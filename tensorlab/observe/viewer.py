@@ -14,7 +14,7 @@ from tensorlab.observe import wire
 from tensorlab.observe.architecture import module_graph
 from tensorlab.observe.detail import detail, input_detail
 from tensorlab.observe.names import Names, is_module
-from tensorlab.observe.protocol import Message, Refused, parts, response, whole
+from tensorlab.observe.protocol import Message, Refused, served, whole
 from tensorlab.observe.schema import NodeDetail
 from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, snapshot
 
@@ -59,17 +59,7 @@ class GraphViewer:
 
     def handle(self, request: Any) -> Message:
         """Answer one request: ``initialize`` or ``inspect``."""
-        seq, command = -1, ""
-        try:
-            seq, command, arguments = parts(request)
-            action = self._actions().get(command)
-            if action is None:
-                raise Refused(f"a picture of a graph cannot {command!r}; open a stepper to run it")
-            return response(seq, command, True, None, action(arguments))
-        except Refused as refusal:
-            return response(seq, command, False, str(refusal), None)
-        except Exception as error:  # a mistake of ours must not leave a view waiting for its answer
-            return response(seq, command, False, f"{type(error).__name__}: {error}", None)
+        return served(request, self._actions(), "a picture of a graph cannot {command!r}; open a stepper to run it")
 
     def _actions(self) -> dict[str, Callable[[Mapping[str, Any]], Message]]:
         return {

@@ -137,8 +137,8 @@ def test_every_shape_and_type_has_a_picture_and_a_text(shape, dtype) -> None:
 def test_a_large_tensor_is_looked_at_in_part_and_never_copied() -> None:
     x = tl.zeros(1).expand(100_000, 100_000)
     found = document(x)
-    assert len(found.grid.rows) == 8
-    assert len(found.grid.columns) == 16
+    assert len(found.grid.row_numbers) == 8
+    assert len(found.grid.column_numbers) == 16
     assert "share memory" in found.sentence
 
 

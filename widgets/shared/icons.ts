@@ -25,6 +25,7 @@ export const ICONS = {
   shift: 'M8 2.5 3 8h2.6v5h4.8V8H13Z',
   down: 'M3.5 6 8 10.5 12.5 6',
   right: 'M6 3.5 10.5 8 6 12.5',
+  copy: 'M5.5 5.5h7v7h-7ZM3.5 10.5v-7h7',
   up: 'M8 13V3.5M4.5 7 8 3.4 11.5 7',
 } as const;
 

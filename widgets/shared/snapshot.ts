@@ -259,13 +259,13 @@ export interface SessionState {
 }
 
 /**
- * A part of a tensor as a table: the last two dimensions, at one index of those before. `rows` and `columns`
- * are the indexes shown; `element` says which element of the storage each cell is.
+ * A part of a tensor as a table: the last two dimensions, at one index of those before. `row_numbers` and
+ * `column_numbers` are the indexes shown; `element` says which element of the storage each cell is.
  */
 export interface LayoutGrid {
   readonly lead: readonly number[];
-  readonly rows: readonly number[];
-  readonly columns: readonly number[];
+  readonly row_numbers: readonly number[];
+  readonly column_numbers: readonly number[];
   readonly element: readonly (readonly number[])[];
   readonly text: readonly (readonly string[])[];
   readonly caption: string;

@@ -1,9 +1,11 @@
-"""Live instruments for Jupyter: ``GraphView`` shows the graph that made a tensor, ``Stepper`` walks its backward pass.
+"""Live instruments for Jupyter: ``GraphView`` shows the graph that made a tensor, ``Stepper`` walks its backward pass,
+``LayoutView`` shows how a tensor lies in memory.
 
 Each instrument is a folder: Python on one side, TypeScript on the other, one word for both.
 """
 
 from tensorlab_widgets.graph import GraphView
+from tensorlab_widgets.layout import LayoutView
 from tensorlab_widgets.stepper import Stepper
 
-__all__ = ["GraphView", "Stepper"]
+__all__ = ["GraphView", "LayoutView", "Stepper"]

@@ -71,6 +71,10 @@ class Instrument(anywidget.AnyWidget):
         """The document that is shown."""
         raise AttributeError(f"{type(self).__name__} shows no graph")
 
+    def still(self) -> str:
+        """The picture for pages that cannot run the view, as one SVG."""
+        return svg(self.graph)
+
     def _answer(self, request: Any) -> Message:
         raise AttributeError(f"{type(self).__name__} answers nothing")
 
@@ -88,4 +92,4 @@ class Instrument(anywidget.AnyWidget):
         if live is None:
             return None
         data, metadata = live
-        return {**data, "image/svg+xml": svg(self.graph), "text/plain": repr(self)}, metadata
+        return {**data, "image/svg+xml": self.still(), "text/plain": repr(self)}, metadata

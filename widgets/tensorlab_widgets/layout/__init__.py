@@ -1,0 +1,65 @@
+"""How a tensor lies in memory, to pick elements of and try views on."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from typing import Any
+
+from tensorlab.display.memory import svg
+from tensorlab.observe.memory_viewer import LayoutViewer
+from tensorlab.observe.names import Names, caller_namespace, notebook_namespace
+from tensorlab.observe.protocol import Message
+from tensorlab.observe.schema import LayoutDocument
+from tensorlab.tensor import Tensor
+from tensorlab_widgets.instrument import HERE, Instrument, script, styles
+
+
+class LayoutView(Instrument):
+    """A live picture of how ``tensor`` lies in memory. ``title`` is what it is called (its name in your code by default).
+
+    The view keeps no tensor alive: when the tensor goes, the picture stays and says so. Raises ``TypeError`` for anything else.
+
+    >>> import tensorlab as tl
+    >>> x = tl.arange(6.).reshape(2, 3)
+    >>> tl.show.layout(x.t())
+    LayoutView(tensor [3, 2], stride [1, 3])
+    """
+
+    _esm = script("layout")
+    _css = styles("layout")
+
+    def __init__(self, tensor: Any, *, title: str | None = None) -> None:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"a layout is shown of a Tensor, not of {type(tensor).__name__}")
+        namespace = caller_namespace(str(HERE))
+        name = Names(namespace).of_tensor(tensor) if title is None else title
+        self._viewer = LayoutViewer(tensor, name, _names(namespace))
+        super().__init__()
+
+    @property
+    def document(self) -> LayoutDocument:
+        """The document that is shown."""
+        return self._viewer.document
+
+    def still(self) -> str:
+        """The picture for pages that cannot run the view, as one SVG."""
+        return svg(self.document)
+
+    def _answer(self, request: Any) -> Message:
+        return self._viewer.handle(request)
+
+    def __repr__(self) -> str:
+        d = self.document
+        return f"LayoutView({d.title or 'tensor'} {list(d.shape)}, stride {list(d.stride)})"
+
+
+def _names(namespace: Mapping[str, Any]) -> Any:
+    """The variables to look for others in the same memory: a notebook's as they are when asked, else those of the caller, weakly."""
+    known = {name: weakref.ref(value) for name, value in namespace.items() if isinstance(value, Tensor)}
+
+    def now() -> dict[str, Any]:
+        found = {name: value() for name, value in known.items()}
+        return {name: value for name, value in found.items() if value is not None} | dict(notebook_namespace() or {})
+
+    return now
