@@ -232,8 +232,8 @@ def verdicts(at: Layout, itemsize: int) -> Iterator[Verdict]:
         rest = (shape[0] * shape[1], *shape[2:])
         yield _verdict(f"flatten(0, 1) -> {shape_text(rest)}", layout.view(at, rest), itemsize, count, at, copies=True)
     cloned = _cloned(at)
-    order = "keeps the order of dimensions" if cloned == tuple(at.strides) else "row by row"
-    yield Verdict("clone()", "copy", count * itemsize, shape, cloned, order)
+    kept = "keeps the order of dimensions" if cloned == tuple(at.strides) else "row by row"
+    yield Verdict("clone()", "copy", count * itemsize, shape, cloned, kept)
 
 
 def _cloned(at: Layout) -> tuple[int, ...]:
