@@ -2,5 +2,17 @@
 
 from tensorlab.func.batching import vmap
 from tensorlab.func.transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
+from tensorlab.nn.utils.stateless import functional_call
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp", "vmap"]
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "vjp",
+    "vmap",
+]

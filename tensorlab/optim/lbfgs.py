@@ -140,7 +140,7 @@ class LBFGS(Optimizer):
 
 
 def _real(x: Any) -> Any:
-    return functional.plain["view_as_real"](x) if x.is_complex() else x
+    return functional.view_as_real(x) if x.is_complex() else x
 
 
 def _largest(x: Any) -> float:

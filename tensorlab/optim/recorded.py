@@ -118,7 +118,7 @@ class RecordedLane:
         return self.remember("step", self.scalar("step") + 1)
 
     def _real(self, x: Any) -> Any:
-        return functional.plain["view_as_real"](x) if self.paired else x
+        return functional.view_as_real(x) if self.paired else x
 
     def scale(self, factor: Any) -> None:
         """Multiply the parameter."""
@@ -143,4 +143,4 @@ class RecordedLane:
             self.state[kind] = self._packed(slot.x)
 
     def _packed(self, x: Any) -> Any:
-        return functional.plain["view_as_complex"](x) if self.paired else x
+        return functional.view_as_complex(x) if self.paired else x

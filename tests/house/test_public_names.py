@@ -13,6 +13,10 @@ import tensorlab
 PLACES = ("tensorlab", "tensorlab.autograd", "tensorlab.nn", "tensorlab.nn.functional", "tensorlab.nn.init")
 PLACES += (
     "tensorlab.nn.utils",
+    "tensorlab.nn.utils.parametrizations",
+    "tensorlab.nn.utils.parametrize",
+    "tensorlab.nn.utils.prune",
+    "tensorlab.nn.utils.stateless",
     "tensorlab.optim",
     "tensorlab.optim.lr_scheduler",
     "tensorlab.optim.swa_utils",
