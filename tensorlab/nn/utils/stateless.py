@@ -21,9 +21,9 @@ def functional_call(
     """Call a module with tensors in place of its parameters and buffers, by dotted name; afterwards it has its own again.
 
     ``parameter_and_buffer_dicts`` is a dictionary, or several without names in common. ``args`` is a tuple or a single
-    argument. With ``tie_weights`` a tensor that is given under one name is used under all names of what it replaces. With
-    ``strict`` the names must be all that there are, or a ``RuntimeError`` lists them; else unknown names are ignored. Buffers that the call writes to are
-    those given: their new values are found in the dictionary.
+    argument. With ``tie_weights`` a tensor that is given under one name is used under all names of what it replaces.
+    With ``strict`` the names must be all that there are, or a ``RuntimeError`` lists them; else unknown names are
+    ignored. Buffers that the call writes to are those given: their new values are found in the dictionary.
 
     >>> import tensorlab as tl
     >>> layer = tl.nn.Linear(2, 1, bias=False)
