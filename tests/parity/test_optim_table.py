@@ -236,3 +236,54 @@ def test_wrong_options_are_refused_in_the_words_of_pytorch(entry: object) -> Non
         kind, said = message(make)
         assert issubclass(kind, error.error_type), (case.desc, said)
         assert re.search(error.error_regex, said), (case.desc, said)
+
+
+def plain(value: object) -> object:
+    """A saved value of PyTorch's as ours."""
+    if isinstance(value, torch.Tensor):
+        return tl.tensor(value.detach().numpy())
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return type(value)([plain(item) for item in value]) if isinstance(value, (list, tuple)) else value
+
+
+def theirs_again(value: object) -> object:
+    """A saved value of ours as PyTorch's."""
+    if isinstance(value, tl.Tensor):
+        return torch.tensor(value.detach().numpy())
+    if isinstance(value, dict):
+        return {key: theirs_again(item) for key, item in value.items()}
+    return type(value)([theirs_again(item) for item in value]) if isinstance(value, (list, tuple)) else value
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda e: e.optim_cls.__name__)
+def test_saved_states_are_gone_on_from_across_the_libraries(entry: object) -> None:
+    name = entry.optim_cls.__name__
+    if name in LEFT_OUT:
+        pytest.skip(LEFT_OUT[name])
+    given = entry.optim_inputs_func(device="cpu")[-1].kwargs
+    theirs, other = walk(torch, name, given, "float64", 3)
+    ours, mine = walk(tl, name, given, "float64", 3)
+    fresh = [tl.tensor(p.detach().numpy(), requires_grad=True) for p in theirs]
+    back = [torch.tensor(p.detach().numpy(), requires_grad=True) for p in ours]
+    here = getattr(tl.optim, name)(fresh, **options(tl, given))
+    there = getattr(torch.optim, name)(back, **given)
+    here.load_state_dict(plain(other.state_dict()))
+    there.load_state_dict(theirs_again(mine.state_dict()))
+    go_on(torch, other), go_on(tl, here), go_on(tl, mine), go_on(torch, there)
+    for a, b, c, d in zip(theirs, fresh, ours, back, strict=True):
+        close(b, a, RTOL.get(name, 1e-9))
+        close(c, d, RTOL.get(name, 1e-9))
+
+
+def go_on(library: object, optimizer: object) -> None:
+    def closure() -> float:
+        loss = 0.0
+        for p in optimizer.param_groups[0]["params"]:
+            values = p.detach().numpy()
+            p.grad = library.tensor(np.asarray(0.6 * values + 0.1))
+            loss += float((0.3 * values * values + 0.1 * values).sum())
+        return loss
+
+    for _ in range(3):
+        optimizer.step(closure)

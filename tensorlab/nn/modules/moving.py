@@ -134,4 +134,4 @@ class Moved:
 
     def cuda(self, device: Any = None) -> Any:
         """All parameters and buffers on a GPU. Returns the module."""
-        return self._apply(lambda x: conversion.cuda(x, device))
+        return self._apply(lambda x: x.to("cuda" if device is None else device))
