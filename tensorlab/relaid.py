@@ -8,6 +8,7 @@ from typing import Any
 from tensorlab.dispatch import edge_of, record, storage_of
 from tensorlab.engine import sites
 from tensorlab.engine.hooks import move_retained
+from tensorlab.engine.node import new_accumulator
 from tensorlab.functional.arguments import one_dim
 from tensorlab.functional.shapes import checked_layout
 from tensorlab.inplace import may_record
@@ -45,9 +46,11 @@ def relay(x: Any, name: str, **attrs: Any) -> Any:
         move_retained(x._edge, made._edge)
         x._edge = made._edge
         x._rg = x._live = True
+    new_accumulator(x)
     if x._view is not None:
         x._view.layout = after
-        x._view.stamp = -1 if st.inference else st.version
+        if recording:
+            x._view.stamp = -1 if st.inference else st.version
     return x
 
 

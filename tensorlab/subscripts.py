@@ -12,7 +12,7 @@ from tensorlab import dispatch, dtypes, inplace
 from tensorlab.creation import number, to_array
 from tensorlab.dispatch import call, wrap
 from tensorlab.functional import shapes
-from tensorlab.functional.positions import agree, beside, check_assigned, index_arrays
+from tensorlab.functional.positions import Outside, agree, beside, check_assigned, index_arrays
 from tensorlab.ops import ROWS
 from tensorlab.viewing import view
 
@@ -97,6 +97,7 @@ def _basic(x: Tensor, key: Any) -> tuple[Tensor, Any]:
     entries[at : at + len(dots)] = fill
     out, dim = x, 0
     arrays: list[tuple[int, Any]] = []
+    outside: Outside | None = None
     for entry in entries:
         if entry is None:
             out = shapes.unsqueeze(out, dim)
@@ -112,7 +113,11 @@ def _basic(x: Tensor, key: Any) -> tuple[Tensor, Any]:
             arrays.append((dim, beside(np.zeros(1 if entry else 0, np.int64), out)))
             dim += 1
         else:
-            for part in index_arrays(entry, out, dim):
+            try:
+                parts = index_arrays(entry, out, dim)
+            except Outside as error:
+                parts, outside = [error.array], outside or error
+            for part in parts:
                 arrays.append((dim, part))
                 dim += 1
     if not arrays:
@@ -120,7 +125,7 @@ def _basic(x: Tensor, key: Any) -> tuple[Tensor, Any]:
     indices: list[Any] = [slice(None)] * (arrays[-1][0] + 1)
     for d, part in arrays:
         indices[d] = part
-    return out, agree(indices)
+    return out, agree(indices, outside)
 
 
 def _read(entry: Any) -> Any:
@@ -142,7 +147,7 @@ def _read(entry: Any) -> Any:
     try:
         return operator.index(entry)
     except TypeError:
-        raise IndexError(
+        raise (TypeError if isinstance(entry, str) else IndexError)(
             f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(entry).__name__})"
         ) from None
 

@@ -197,7 +197,8 @@ class Tensor:
             )
         if requires_grad and self.requires_grad:
             return self
-        if self.grad_fn is not None:
+        unsettled = not requires_grad and self._edge is None and self._view is not None and self._view.made_in
+        if not unsettled and self.grad_fn is not None:
             if not requires_grad:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "

@@ -10,6 +10,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -372,16 +373,29 @@ def _bind(row: Any, vjp: Callable[..., Any] | None, needs: tuple[str, ...], how:
 
 
 def reduce_to(g: Any, shape: tuple[int, ...]) -> Any:
-    """Sum a gradient over the dimensions that broadcasting stretched. Works on arrays and on Tensors."""
-    extra = len(g.shape) - len(shape)
+    """Sum a gradient over the dimensions that broadcasting stretched. Works on arrays and on Tensors.
+
+    Raises ``RuntimeError`` where that does not give ``shape``: the value was given another shape in place after it was used.
+    """
+    given = tuple(g.shape)
+    extra = len(given) - len(shape)
     if extra < 0:
+        if prod(given) != prod(shape):
+            raise misfit(given, shape)
         return g.reshape(shape)
-    axes = tuple(range(extra)) + tuple(
-        d for d in range(extra, len(g.shape)) if shape[d - extra] == 1 and g.shape[d] != 1
-    )
+    axes = tuple(range(extra)) + tuple(d for d in range(extra, len(given)) if shape[d - extra] == 1 and given[d] != 1)
     if axes:
         g = g.sum(axes, keepdims=True)
-    return g.reshape(shape) if tuple(g.shape) != shape else g
+    if tuple(g.shape)[extra:] != shape:
+        raise misfit(given, shape)
+    return g.reshape(shape) if extra else g
+
+
+def misfit(given: tuple[int, ...], shape: tuple[int, ...]) -> RuntimeError:
+    return RuntimeError(
+        f"an invalid gradient: got {list(given)} but expected a shape compatible with {list(shape)}. Was a tensor given another shape "
+        "in place (t_, squeeze_, resize_ ...) after it had been used?"
+    )
 
 
 def fit(g: Any, edge: Edge) -> Any:
@@ -510,3 +524,12 @@ def accumulator(leaf: Any) -> AccumulateGrad:
             node.after = hook_table()  # post-accumulate-grad hooks
             leaf._acc = node  # last: other threads may look
     return node
+
+
+def new_accumulator(leaf: Any) -> None:
+    """Give a leaf that has another shape now a node of that shape, with the hooks of the old one."""
+    old = leaf._acc
+    if old is not None and old.outs[0] != leaf._a.shape:
+        leaf._acc = None
+        fresh = accumulator(leaf)
+        fresh.hooks, fresh.after = old.hooks, old.after

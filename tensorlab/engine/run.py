@@ -24,7 +24,7 @@ from tensorlab import backend, taps
 from tensorlab.engine import ledger, sites
 from tensorlab.engine.deposit import fits, own, own_array, total
 from tensorlab.engine.journal import Cell, Leaf, Undo, restore
-from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node
+from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node, misfit
 from tensorlab.modes import sites_are_watched, state
 
 _deposits = threading.RLock()
@@ -468,6 +468,8 @@ class BackwardRun:
             or (self._needed is not None and node not in self._captures)
         ):
             return
+        if node.outs[0] != leaf._a.shape:
+            raise misfit(node.outs[0], leaf._a.shape)
         held = cell if grads is None else [0, grads[0]._a if self._arrays and grads[0] is not None else grads[0]]
         if self._stage == 0 and held[1] is not None:
             with _deposits:

@@ -24,6 +24,12 @@ def beside(array: Any, x: Tensor) -> Any:
     return backend.gpu(here).from_host(array, here.index)
 
 
+class Outside(IndexError):
+    """An index tensor reaches out of bounds: wrong, unless another one leaves nothing to index. Holds the array."""
+
+    array: Any
+
+
 def index_arrays(entry: Tensor, x: Tensor, dim: int) -> list[Any]:
     """Integer arrays for an index tensor or a mask, where the indexed tensor is, negative positions counted from the end."""
     a, shape = beside(entry._a, x), x._a.shape
@@ -46,21 +52,30 @@ def _positions(xp: Any, a: Any, shape: tuple[int, ...], dim: int) -> list[Any]:
     a = a.astype(np.int64)  # a copy of its own: the node keeps it, whatever happens to the index tensor later
     low, high = (int(a.min()), int(a.max())) if a.size else (0, -1)
     if high >= size or low < -size:
-        raise IndexError(f"index {high if high >= size else low} is out of bounds for dimension {dim} with size {size}")
+        error = Outside(f"index {high if high >= size else low} is out of bounds for dimension {dim} with size {size}")
+        error.array = a
+        raise error
     if low < 0:
         a += (a < 0) * np.int64(size)
     return [a]
 
 
-def agree(indices: list[Any]) -> tuple[Any, ...]:
+def agree(indices: list[Any], outside: Outside | None = None) -> tuple[Any, ...]:
+    """Index arrays that broadcast together. Raises ``IndexError`` where they do not, or what was found ``outside``."""
+    arrays = [i for i in indices if not isinstance(i, slice)]
     try:
-        np.broadcast_shapes(*[i.shape for i in indices if not isinstance(i, slice)])
+        common = np.broadcast_shapes(*[i.shape for i in arrays])
     except ValueError:
-        given = ", ".join(str(list(i.shape)) for i in indices if not isinstance(i, slice))
+        given = ", ".join(str(list(i.shape)) for i in arrays)
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {given}"
         ) from None
-    return tuple(indices)
+    if outside is None:
+        return tuple(indices)
+    if 0 not in common:
+        raise outside
+    nothing = backend.zeros(common, outside.array)
+    return tuple([i if isinstance(i, slice) else nothing for i in indices])
 
 
 def check_assigned(x: Tensor, indices: Any, value: Tensor) -> None:

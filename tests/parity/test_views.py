@@ -37,7 +37,27 @@ class Keys:
         dots = False
         while dim < len(shape):
             kind = self.random.choice(
-                ["int", "slice", "slice", "none", "dots", "list", "index", "matrix", "mask", "mask2", "stop", "bool"]
+                [
+                    "int",
+                    "slice",
+                    "slice",
+                    "none",
+                    "dots",
+                    "list",
+                    "index",
+                    "matrix",
+                    "mask",
+                    "mask2",
+                    "stop",
+                    "bool",
+                    "array",
+                    "bools",
+                    "nested",
+                    "int32",
+                    "nothing",
+                    "zero_dim",
+                    "wrong",
+                ]  # fmt: skip
             )
             size = shape[dim]
             if kind == "stop":
@@ -53,10 +73,27 @@ class Keys:
             elif kind == "mask2" and dim + 1 < len(shape):
                 entries.append(self._mask(shape[dim : dim + 2]))
                 dim += 2
-            elif kind in ("int", "slice", "list", "index", "matrix", "mask"):
+            elif kind == "zero_dim" and self.random.random() < 0.2:
+                entries.append((torch.tensor(True), tl.tensor(True)))
+            elif kind == "wrong" and self.random.random() < 0.1:
+                entries.append(self._wrong())
+                dim += 1
+            elif kind in (
+                "int",
+                "slice",
+                "list",
+                "index",
+                "matrix",
+                "mask",
+                "array",
+                "bools",
+                "nested",
+                "int32",
+                "nothing",
+            ):
                 entries.append(getattr(self, f"_{kind}")((size,)))
                 dim += 1
-        if len(entries) == 1 and self.random.random() < 0.5:
+        if len(entries) == 1 and self.random.random() < 0.5 and not is_nested(entries[0][0]):
             return entries[0]
         return tuple(t for t, _ in entries), tuple(o for _, o in entries)
 
@@ -77,6 +114,35 @@ class Keys:
         found = [self.random.randrange(-shape[0], max(1, shape[0])) for _ in range(2)]
         return found, list(found)
 
+    def _array(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        found = np.array(self._list(shape)[0])
+        return found, found
+
+    def _bools(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        found = [self.random.random() < 0.5 for _ in range(shape[0])]
+        return found, list(found)
+
+    def _nested(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        found = [[self.random.randrange(-shape[0], max(1, shape[0]))] for _ in range(2)]
+        return found, [list(row) for row in found]
+
+    def _int32(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        found = self._list(shape)[0]
+        return torch.tensor(found, dtype=torch.int32), tl.tensor(found, dtype=tl.int32)
+
+    def _nothing(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        return [], []
+
+    def _wrong(self) -> tuple[Any, Any]:
+        return self.random.choice(
+            [
+                (1.5, 1.5),
+                ("a", "a"),
+                (torch.tensor(1.5), tl.tensor(1.5)),
+                (slice(None, None, -1), slice(None, None, -1)),
+            ]
+        )
+
     def _index(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
         found = [self.random.randrange(-shape[0], max(1, shape[0])) for _ in range(2)]
         return torch.tensor(found), tl.tensor(found)
@@ -88,6 +154,11 @@ class Keys:
     def _mask(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
         found = np.array([self.random.random() < 0.5 for _ in range(int(np.prod(shape)))], bool).reshape(shape)
         return torch.tensor(found), tl.tensor(found)
+
+
+def is_nested(entry: Any) -> bool:
+    """A list of lists, which PyTorch takes for a tuple where it stands alone; here it is an index tensor."""
+    return isinstance(entry, list) and bool(entry) and isinstance(entry[0], list)
 
 
 def outcome(call: Any) -> Any:
