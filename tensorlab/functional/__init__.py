@@ -25,6 +25,7 @@ from tensorlab.functional import (
     indexing,
     joining,
     margins,
+    matrices,
     normalization,
     ordering,
     placing,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from tensorlab.functional.indexing import *  # noqa: F403
     from tensorlab.functional.joining import *  # noqa: F403
     from tensorlab.functional.margins import *  # noqa: F403
+    from tensorlab.functional.matrices import *  # noqa: F403
     from tensorlab.functional.normalization import *  # noqa: F403
     from tensorlab.functional.ordering import *  # noqa: F403
     from tensorlab.functional.placing import *  # noqa: F403
@@ -97,6 +99,8 @@ MODULES = (
     cutting,
     convolutions,
     margins,
+    matrices,
+    questions,
     spectra,
     gates,
     normalization,

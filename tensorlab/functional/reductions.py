@@ -17,7 +17,7 @@ Tensor = Any
 
 #: Functions that are methods under the same name, with the tensor as their first argument.
 METHODS = """
-    maximum minimum abs mean var std prod cumsum cumprod amax amin max min argmax argmin all any logsumexp norm
+    maximum minimum abs mean var std prod cumsum cumprod amax amin max min argmax argmin all any logsumexp
     softmax log_softmax
 """
 #: Rows that have an in-place form, ``name_``.
@@ -250,13 +250,6 @@ def any(input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = No
 
 
 # ------------------------------------------------------------------------------------------------- norms and softmax
-
-
-def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
-    """The ``p``-norm of all elements, or over ``dim``; ``p`` is a number, ``inf``, ``-inf`` or ``"fro"`` (2). Its gradient at 0 is 0."""
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"norm(): p must be a number or 'fro', got {p!r}")
-    return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
 def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

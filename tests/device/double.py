@@ -564,9 +564,9 @@ def module() -> dict[str, ModuleType]:
         for name in ("float16", "float32", "float64", "int32", "int64", "bool_", "dtype", "inf", "nan")
     }
     cupy.__dict__.update(contents)
-    from tests.device import double_fft
+    from tests.device import double_linalg
 
-    cupy.fft = double_fft.module()  # type: ignore[attr-defined]
+    more = double_linalg.install(cupy, cupyx, cupyx_scipy)
     cupy.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=as_strided))  # type: ignore[attr-defined]
     runtime = SimpleNamespace(getDeviceCount=_device_count, CUDARuntimeError=CUDARuntimeError)
     cupy.cuda = SimpleNamespace(  # type: ignore[attr-defined]
@@ -580,7 +580,7 @@ def module() -> dict[str, ModuleType]:
     for name in facts.SPECIAL:
         special.__dict__[name] = _special(name)
     cupyx.scipy, cupyx_scipy.special = cupyx_scipy, special  # type: ignore[attr-defined]
-    return {"cupy": cupy, "cupyx": cupyx, "cupyx.scipy": cupyx_scipy, "cupyx.scipy.special": special}
+    return {"cupy": cupy, "cupyx": cupyx, "cupyx.scipy": cupyx_scipy, "cupyx.scipy.special": special, **more}
 
 
 def _special(name: str) -> Any:

@@ -26,6 +26,7 @@ PLACES += (
     "tensorlab.serialization.safetensors",
     "tensorlab.cuda",
     "tensorlab.fft",
+    "tensorlab.linalg",
     "tensorlab.signal.windows",
     "tensorlab.windows",
     "tensorlab.func",

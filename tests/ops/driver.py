@@ -60,12 +60,28 @@ def _slice(x: Any, dim: int, start: int, stop: int, step: int) -> Any:
     return shapes.slice_dim(x, dim, start, stop, step)
 
 
+def _hermitian(name: str) -> Callable[..., Any]:
+    """A call that reads one triangle, of a matrix whose both triangles follow its argument."""
+    return lambda x, **attrs: x.add(x.mT).div(2)._op(name, **attrs)
+
+
+def _eig(x: Any) -> tuple[Any, Any]:
+    """Eigenvalues, and of the vectors what their free phase does not change."""
+    values, vectors = x._op("linalg_eig")
+    return values, vectors.abs()
+
+
 #: Rows whose samples are not meant for a public function of the row's own name.
 CALLS: dict[str, Callable[..., Any]] = {
     "max_dim": lambda x, *args, **kwargs: x.max(*args, **kwargs),
     "min_dim": lambda x, *args, **kwargs: x.min(*args, **kwargs),
     "slice": _slice,
     "view": lambda x, shape: x.view(shape),
+    "linalg_cholesky_ex": _hermitian("linalg_cholesky_ex"),
+    "linalg_eigh": _hermitian("linalg_eigh"),
+    "linalg_eigvalsh": _hermitian("linalg_eigvalsh"),
+    "linalg_eig": _eig,
+    "geqrf": lambda x: x._op("geqrf"),
     "vector_norm": lambda x, dim=None, p=2, **kwargs: x.norm(p, dim, **kwargs),
     "mse_loss": lambda x, y, reduction="mean": x._op("mse_loss", y, reduction=reduction),
     "nll_loss": _nll("nll_loss"),
