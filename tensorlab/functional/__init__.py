@@ -100,7 +100,6 @@ MODULES = (
     convolutions,
     margins,
     matrices,
-    questions,
     spectra,
     gates,
     normalization,

@@ -9,7 +9,7 @@ from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
 from tensorlab.functional.indexing import index_select
 from tensorlab.functional.pointwise import sub
-from tensorlab.functional.reductions import norm, vector_norm
+from tensorlab.functional.reductions import vector_norm
 from tensorlab.functional.shapes import broadcast_tensors
 from tensorlab.ops import ROWS
 from tensorlab.ops.distances import MODES
@@ -65,7 +65,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension; the inputs broadcast."""
     need_tensor("pairwise_distance", "x1", 1, x1)
     need_tensor("pairwise_distance", "x2", 2, x2)
-    return norm(x1 - x2 + eps, p, -1, keepdim)
+    return vector_norm(x1 - x2 + eps, p, -1, keepdim)
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
@@ -79,5 +79,5 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if not common.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.name}")
     x1, x2 = broadcast_tensors(x1.to(common), x2.to(common))
-    lengths = [norm(x, 2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2)]
+    lengths = [vector_norm(x, 2, dim, keepdim=True).clamp_min(eps) for x in (x1, x2)]
     return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)

@@ -14,7 +14,7 @@ from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
 from tensorlab.functional.joining import cat
 from tensorlab.functional.pointwise import div
-from tensorlab.functional.reductions import norm
+from tensorlab.functional.reductions import vector_norm
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -210,7 +210,7 @@ def instance_norm(
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """``input`` divided by its ``p``-norm along ``dim``, or by ``eps`` where the norm is smaller."""
     need_tensor("normalize", "input", 1, input)
-    size = norm(input, p, dim, keepdim=True).clamp_min(eps)
+    size = vector_norm(input, p, dim, keepdim=True).clamp_min(eps)
     found = input / size.expand_as(input)
     return found if out is None else out.copy_(found)
 
