@@ -77,7 +77,10 @@ huber_loss = row(
     autocast=FLOAT32,
     onnx=NO_ONNX("Sub, Abs, Where"),
     cost=_cost,
-    samples=lambda t: _reductions(t, lambda: t(2, 3), lambda: t(2, 3), delta=0.7),
+    samples=lambda t: [
+        *_reductions(t, lambda: t(2, 3), lambda: t(2, 3), delta=0.7),
+        ((t(2, 1), t(3)), {"reduction": "none", "delta": 0.7}),
+    ],
     promotes=True,
     on_arrays=True,
 )
@@ -115,7 +118,10 @@ smooth_l1_loss = row(
     autocast=FLOAT32,
     onnx=NO_ONNX("Sub, Abs, Where"),
     cost=_cost,
-    samples=lambda t: _reductions(t, lambda: t(2, 3), lambda: t(2, 3), beta=0.7),
+    samples=lambda t: [
+        *_reductions(t, lambda: t(2, 3), lambda: t(2, 3), beta=0.7),
+        ((t(2, 1), t(3)), {"reduction": "none", "beta": 0.7}),
+    ],
     node="SmoothL1LossBackward0",
     promotes=True,
     on_arrays=True,

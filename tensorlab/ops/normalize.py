@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.ops.reduce import wide
-from tensorlab.ops.table import FLOAT32, NO_ONNX, elements, row
+from tensorlab.ops.table import FLOAT32, NO_ONNX, elements, nothing, row
 
 Shape = tuple[int, ...]
 
@@ -113,8 +113,8 @@ def second(grads: Sequence[Any], g: Any, x: Any, w: Any, axes: Shape, eps: float
         more = r * _project(g * v, hat, axes)
         for_x = more if for_x is None else for_x + more
     if z is not None:
-        parts.append(z + g * 0)
-    return sum(parts[1:], parts[0]), for_x, for_w
+        parts.append(z + nothing(g))
+    return (sum(parts[1:], parts[0]) if parts else None), for_x, for_w
 
 
 def _hat(x: Any, axes: Shape, eps: float) -> tuple[Any, Any]:
