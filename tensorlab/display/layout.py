@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 
 from tensorlab.display.outline import ROOT, Item, Outline
 
-HEIGHT, HEIGHT_WITH_BADGES = 46, 57
-BADGE_TOP, BADGE_HEIGHT = 40, 17
+HEIGHT, HEIGHT_WITH_BADGES = 46, 60
+BADGE_TOP, BADGE_HEIGHT, BADGE_GAP = 43, 17, 6
+MOST_BADGES, WIDEST_BADGES, WIDEST = 3, 244, 264
 DUMMY_WIDTH, LONGEST_SPAN, MARGIN, STUB = 8, 8, 24, 14
 MANY_ITEMS = 5000
+#: How much more a box on the longest way keeps to it than others keep to theirs.
+MAIN = 2**20
 
 
 @dataclass
@@ -96,8 +99,8 @@ def layout(outline: Outline, folded: frozenset[int] | None = None) -> Picture:
     edges = _edges(outline, boxes, number)
     for box in boxes:
         _measure(box)
-    _assign_layers(boxes, edges)
-    grid = _Grid(outline, boxes, edges)
+    depths, heights = _assign_layers(boxes, edges)
+    grid = _Grid(outline, boxes, edges, depths, heights)
     grid.order()
     grid.place()
     enclosures = _stack(outline, boxes, grid)
@@ -133,7 +136,7 @@ def _edges(outline: Outline, boxes: list[Box], number: dict[int, int]) -> list[E
         if outline.is_badge[source]:
             if boxes[to].item >= 0 and (source, to) not in badges:
                 badges.add((source, to))
-                boxes[to].badges.append(Badge(source, outline.badge(source), 0, 0))
+                boxes[to].badges.append(_badge(source, outline.badge(source)))
             continue
         pair = (number[source], to)
         if pair[0] != pair[1]:
@@ -143,29 +146,55 @@ def _edges(outline: Outline, boxes: list[Box], number: dict[int, int]) -> list[E
 
 def _measure(box: Box) -> None:
     """Widths from the number of characters, so that no font is asked."""
-    if len(box.badges) > 3:
-        box.badges = [*box.badges[:2], Badge(-1, f"+{len(box.badges) - 2}", 0, 0)]
-    row = 20 - 6
-    for badge in box.badges:
-        badge.width = 14 + 7 * len(badge.text)
-        row += badge.width + 6
+    box.badges = _fitting(box.badges)
+    row = 20 + _row(box.badges) if box.badges else 0
     needed = max(50 + 17 * len(box.title) // 2, 28 + 7 * len(box.subtitle), row)
-    box.w = min(max(-(-needed // 24) * 24, 120), 264)
+    box.w = min(max(-(-needed // 24) * 24, 120), WIDEST)
 
 
-def _assign_layers(boxes: list[Box], edges: list[Edge]) -> None:
-    """Below everything a box needs, then down to right above the first that needs it."""
+def _badge(node: int, text: str) -> Badge:
+    """A badge as wide as its words and a mark beside them."""
+    return Badge(node, text, 0, 26 + 7 * len(text))
+
+
+def _row(badges: list[Badge]) -> int:
+    return sum(badge.width for badge in badges) + BADGE_GAP * max(0, len(badges) - 1)
+
+
+def _fitting(badges: list[Badge]) -> list[Badge]:
+    """The badges that a box has room for: all, or the first ones and a count of the others."""
+    if len(badges) <= MOST_BADGES and _row(badges) <= WIDEST_BADGES:
+        return badges
+    shown = badges
+    for kept in range(min(len(badges), MOST_BADGES) - 1, 0, -1):
+        shown = [*badges[:kept], _badge(-1, f"+{len(badges) - kept}")]
+        if _row(shown) <= WIDEST_BADGES:
+            break
+    left = WIDEST_BADGES - _row(shown[1:]) - (BADGE_GAP if len(shown) > 1 else 0)
+    shown[0].width = min(shown[0].width, left)
+    return shown
+
+
+def _assign_layers(boxes: list[Box], edges: list[Edge]) -> tuple[list[int], list[int]]:
+    """Below everything a box needs, then down to right above the first that needs it.
+
+    Returns the longest way to each box from above, and from it down.
+    """
     incoming: list[list[int]] = [[] for _ in boxes]
     outgoing: list[list[int]] = [[] for _ in boxes]
     for edge in edges:
         if edge.source < edge.target:
             incoming[edge.target].append(edge.source)
             outgoing[edge.source].append(edge.target)
-    for number, box in enumerate(boxes):
-        box.layer = max((boxes[source].layer + 1 for source in incoming[number]), default=0)
+    depths, heights = [0] * len(boxes), [0] * len(boxes)
+    for number, sources in enumerate(incoming):
+        depths[number] = max((depths[source] + 1 for source in sources), default=0)
     for number in range(len(boxes) - 1, -1, -1):
-        if outgoing[number]:
-            boxes[number].layer = min(boxes[target].layer for target in outgoing[number]) - 1
+        targets = outgoing[number]
+        heights[number] = max((heights[target] + 1 for target in targets), default=0)
+        nearest = min((boxes[target].layer for target in targets), default=depths[number] + 1)
+        boxes[number].layer = nearest - 1
+    return depths, heights
 
 
 # ---- order and x ----------------------------------------------------------------------------------------------------
@@ -174,8 +203,12 @@ def _assign_layers(boxes: list[Box], edges: list[Edge]) -> None:
 class _Grid:
     """The layers as lists of items: boxes by number, then dummies (one for each layer that a longer edge crosses)."""
 
-    def __init__(self, outline: Outline, boxes: list[Box], edges: list[Edge]) -> None:
+    def __init__(
+        self, outline: Outline, boxes: list[Box], edges: list[Edge], depths: list[int], heights: list[int]
+    ) -> None:
         self.outline = outline
+        self.depth = [*depths]
+        self.height = [*heights]
         self.boxes = len(boxes)
         self.width = [box.w for box in boxes]
         self.home = [box.home for box in boxes]
@@ -198,6 +231,8 @@ class _Grid:
         for layer in self.layers:
             self._number(layer)
         self.chains: dict[int, list[int]] = {}
+        self.main_up = self._main(self.above, self.depth)
+        self.main_down = self._main(self.below, self.height)
         self.x = [0.0] * len(self.width)
         self.bands: list[tuple[int, int]] = []  # top and bottom of every layer, once they are known
 
@@ -208,6 +243,8 @@ class _Grid:
             dummy = len(self.width)
             self.width.append(DUMMY_WIDTH)
             self.home.append(home)
+            self.depth.append(self.depth[edge.source])
+            self.height.append(self.height[edge.target])
             self.above.append([])
             self.below.append([])
             self.layers[layer + step].append(dummy)
@@ -279,12 +316,16 @@ class _Grid:
         down = range(1, len(self.layers))
         up = range(len(self.layers) - 2, -1, -1)
         for turn in range(9 if len(self.width) <= MANY_ITEMS else 3):
-            numbers, neighbours = (down, self.above) if turn % 2 == 0 else (up, self.below)
+            numbers, neighbours, rank, main = (
+                (down, self.above, self.depth, self.main_down)
+                if turn % 2 == 0
+                else (up, self.below, self.height, self.main_up)
+            )
             for number in numbers:
                 self._settle(
                     self.layers[number],
                     offsets[number],
-                    [self._wish(item, neighbours[item]) for item in self.layers[number]],
+                    [self._wish(item, neighbours[item], rank, main) for item in self.layers[number]],
                 )
         for number in up:
             self._settle(self.layers[number], offsets[number], [self._last_wish(item) for item in self.layers[number]])
@@ -322,14 +363,27 @@ class _Grid:
         """At last only what stands above everything else moves, over what it leads to."""
         if not self.rootless[item]:
             return self.x[item], 1000
-        return self._wish(item, self.below[item])[0], 1
+        return self._wish(item, self.below[item], self.height, self.main_up)[0], 1
 
-    def _wish(self, item: int, near: list[int]) -> tuple[float, int]:
+    def _wish(self, item: int, near: list[int], rank: list[int], main: list[bool]) -> tuple[float, int]:
         if not near:
             return self.x[item], 1
-        rooted = [other for other in near if not self.rootless[other]] or near
-        wish = sum(self.x[other] for other in rooted) / len(rooted)
-        return wish, 4 if item < self.boxes else 8
+        longest = self._longest(near, rank)
+        wish = sum(self.x[other] for other in longest) / len(longest)
+        return wish, MAIN if main[item] else 4 if item < self.boxes else 8
+
+    def _longest(self, near: list[int], rank: list[int]) -> list[int]:
+        """The neighbours on the longest way, or one short of it; boxes that nothing enters only among their like."""
+        rooted = [other for other in near if not self.rootless[other]]
+        most = max((rank[other] for other in rooted), default=0)
+        return [other for other in rooted if rank[other] >= most - 1] or near
+
+    def _main(self, neighbours: list[list[int]], rank: list[int]) -> list[bool]:
+        found = [False] * len(self.width)
+        for near in neighbours:
+            for other in self._longest(near, rank):
+                found[other] = True
+        return found
 
 
 # ---- y, enclosures, lines -------------------------------------------------------------------------------------------
@@ -363,7 +417,7 @@ def _stack(outline: Outline, boxes: list[Box], grid: _Grid) -> list[Enclosure]:
         left = box.x + 10
         for badge in box.badges:
             badge.x = left
-            left += badge.width + 6
+            left += badge.width + BADGE_GAP
     return _enclosures(outline, boxes, drawn)
 
 

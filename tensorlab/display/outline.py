@@ -134,10 +134,10 @@ class Outline:
     def badge(self, at: int) -> str:
         """A parameter in a few letters: ``W 10×64``."""
         nodes = self.graph.nodes
-        short = self.text(nodes.label[at]).rpartition(".")[2] or self.text(nodes.name[at])
+        short = self.text(nodes.label[at]).rpartition(".")[2]
         short = {"weight": "W", "bias": "b"}.get(short, short)
         dims = self.text(nodes.shape[at]).strip("[]").replace(", ", "×")
-        return f"{short} {dims}".strip()
+        return f"{short} {dims}".strip() or self.text(nodes.name[at])
 
     def _node_titles(self, at: int) -> tuple[str, str]:
         nodes = self.graph.nodes

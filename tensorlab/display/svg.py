@@ -269,7 +269,8 @@ class _Drawing:
         return (
             f'<rect class="tl-badge" x="{badge.x + 0.5}" y="{y + 0.5}" width="{badge.width - 1}" '
             f'height="{BADGE_HEIGHT - 1}" rx="8.5"/>'
-            f'<text class="q" x="{badge.x + 7}" y="{y + 12.5}">{text(cut(badge.text, 28))}</text>'
+            f'<text class="q" text-anchor="middle" x="{badge.x + badge.width / 2:g}" y="{y + 12.5}">'
+            f"{text(cut(badge.text, (badge.width - 12) // 7))}</text>"
         )
 
     def _tooltip(self, box: Box) -> str:

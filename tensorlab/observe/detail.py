@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from tensorlab.dispatch import device_of
 from tensorlab.engine.hooks import name_of
 from tensorlab.engine.node import AccumulateGrad, Node, Packed
 from tensorlab.observe import places
 from tensorlab.observe.names import Names
-from tensorlab.observe.preview import preview
-from tensorlab.observe.schema import NODE, ArrayPreview, GradientSlot, Neighbour, NodeDetail, Saved
+from tensorlab.observe.preview import preview, window
+from tensorlab.observe.protocol import Refused
+from tensorlab.observe.schema import NODE, ArrayWindow, GradientSlot, Neighbour, NodeDetail, Saved
 from tensorlab.observe.snapshot import Input, memory_bytes
 from tensorlab.observe.telling import gradient_lines
 from tensorlab.observe.words import shape_text
+
+Role = Literal["incoming", "outgoing", "accumulated"]
 
 
 def detail(
@@ -26,16 +29,23 @@ def detail(
     state_of: Callable[[Node], str] | None = None,
     edited: Iterable[int] = (),
     consumers: Iterable[Node] = (),
+    windows: Mapping[str, Sequence[int]] | None = None,
 ) -> NodeDetail:
     """The document of one node.
 
     ``run`` is the backward pass that stands somewhere in its graph, ``state_of`` tells where it stands at a node,
     ``edited`` the outputs whose waiting gradient a person changed, ``consumers`` the nodes that took what this node
-    made: they may have saved it.
+    made: they may have saved it. ``windows`` says where the grids of its arrays begin that do not begin at their first
+    element, by the names that :func:`arrays` gives.
     """
     names = names or Names()
     leaf = node.variable if type(node) is AccumulateGrad else None
-    value = leaf._a if leaf is not None else _value(node, consumers)
+    known = arrays(node, run, consumers)
+    value = known.get("value")
+    looks = {
+        name: preview(array, device=str(device_of(array)), start=_begin(array, (windows or {}).get(name, ())))
+        for name, array in known.items()
+    }
     shape, dtype = node.meta[0]
     label = names.of_tensor(leaf) if leaf is not None else names.of_value(node, 0)
     state_of = state_of or _state
@@ -45,7 +55,7 @@ def detail(
         name=node.name(),
         label=label,
         state=state_of(node),
-        module=names.module_path(node.scope or ()),
+        module=names.path_of(node),
         formula=node.row.formula if node.row is not None else "",
         derivative=_derivative(node),
         derivative_shapes=_derivative_shapes(node),
@@ -53,9 +63,20 @@ def detail(
         shape=tuple(shape),
         dtype=str(dtype),
         stride=tuple(step // value.itemsize for step in value.strides) if value is not None else (),
-        value=_preview(value),
-        gradients=tuple(_gradients(node, run, set(edited))),
-        saved=tuple(_saved(node)),
+        value=looks.get("value"),
+        gradients=tuple(
+            GradientSlot(
+                output, role, name, looks.get(f"{role}.{output}"), role == "incoming" and output in set(edited)
+            )
+            for role, output, name, _ in _gradients(node, run)
+        ),
+        saved=tuple(
+            Saved(*facts, looks[f"saved.{at}"])
+            for at, facts in enumerate(
+                (name, tuple(array.shape), str(array.dtype), memory_bytes(array), version, now, storage)
+                for name, array, version, now, storage in node.saved_facts()
+            )
+        ),
         freed_by=places.place(node.freed.site) if node.freed is not None else None,
         hooks=tuple(_hooks(node)),
         neighbours=tuple(_neighbours(node, names, state_of)),
@@ -63,7 +84,7 @@ def detail(
     )
 
 
-def input_detail(item: Input, array: Any, names: Names | None = None) -> NodeDetail:
+def input_detail(item: Input, array: Any, names: Names | None = None, start: Sequence[int] = ()) -> NodeDetail:
     """The document of a value that takes part without wanting a gradient; ``array`` is ``None`` once it is gone."""
     label = (names or Names()).of_array(array) if array is not None else ""
     return NodeDetail(
@@ -80,7 +101,7 @@ def input_detail(item: Input, array: Any, names: Names | None = None) -> NodeDet
         shape=tuple(item.array.shape),
         dtype=str(item.array.dtype),
         stride=(),
-        value=_preview(array),
+        value=preview(array, device=str(device_of(array)), start=_begin(array, start)) if array is not None else None,
         gradients=(),
         saved=(),
         freed_by=None,
@@ -94,8 +115,29 @@ def _state(node: Node) -> str:
     return "freed" if node.freed is not None else "idle"
 
 
-def _preview(array: Any) -> ArrayPreview | None:
-    return preview(array, device=str(device_of(array))) if array is not None else None
+def _begin(array: Any, start: Sequence[int]) -> Sequence[int]:
+    """A wish that may be older than the array is passed over where it does not suit."""
+    return start if len(start) == array.ndim else ()
+
+
+def arrays(node: Node, run: Any = None, consumers: Iterable[Node] = ()) -> dict[str, Any]:
+    """The arrays that can be looked at in a node, by name: ``value``, ``saved.0``, and gradients such as ``incoming.0``."""
+    leaf = node.variable if type(node) is AccumulateGrad else None
+    found = {"value": leaf._a if leaf is not None else _value(node, consumers)}
+    found |= {f"{role}.{at}": gradient._a for role, at, _, gradient in _gradients(node, run) if gradient is not None}
+    found |= {f"saved.{at}": array for at, (_, array, *_) in enumerate(node.saved_facts())}
+    return {name: array for name, array in found.items() if array is not None}
+
+
+def values(known: Mapping[str, Any], part: Any, start: Sequence[int], what: str) -> ArrayWindow:
+    """A part of one of the arrays of a node. Raises ``Refused`` where there is no such array or element."""
+    if part not in known:
+        there = f"there are {', '.join(known)}" if known else "there are none"
+        raise Refused(f"{what} has no array {part!r} now; {there}")
+    try:
+        return window(known[part], start)
+    except ValueError as error:
+        raise Refused(str(error)) from None
 
 
 def _value(node: Node, consumers: Iterable[Node]) -> Any:
@@ -124,7 +166,7 @@ def _derivative(node: Node) -> str:
 
 
 def _derivative_shapes(node: Node) -> str:
-    """The shapes of what stands in the first line of the derivative, in the order in which it stands there."""
+    """The shapes of what the derivative is made from, each with its name: ``grad [8, 5] · result [8, 5]``."""
     row = node.row
     if row is None or row.variadic:
         return ""
@@ -133,26 +175,20 @@ def _derivative_shapes(node: Node) -> str:
     for name, edge in zip(row.params, node.edges, strict=False):
         if edge is not None:
             shape = edge[0].meta[edge[1]][0]
-            known |= {name: shape, f"grad_{name}": shape}
-    line = _derivative(node).partition("\n")[0]
-    found = [word for word in re.findall(r"\w+", line, re.ASCII) if word in known]
-    return "   ".join(shape_text(known[word]) for word in found)
+            known[name] = shape
+    found = dict.fromkeys(word for word in re.findall(r"\w+", _derivative(node), re.ASCII) if word in known)
+    return " · ".join(f"{word} {shape_text(known[word])}" for word in found)
 
 
-def _gradients(node: Node, run: Any, edited: set[int]) -> Iterable[GradientSlot]:
-    """What waits at the node or came to it, what it sent on, and what a leaf has gathered."""
+def _gradients(node: Node, run: Any) -> Iterator[tuple[Role, int, str, Any]]:
+    """What waits at the node or came to it, what it sent on, and what a leaf has gathered: role, place, name, gradient."""
     if run is not None:
         for output, gradient in enumerate(run.incoming(node) or ()):
-            name = "grad" if len(node.meta) == 1 else f"grad of {_result(node, output)}"
-            yield GradientSlot(output, "incoming", name, _of(gradient), output in edited)
+            yield "incoming", output, "grad" if len(node.meta) == 1 else f"grad of {_result(node, output)}", gradient
         for slot, gradient in run.flow(node):
-            yield GradientSlot(slot, "outgoing", f"grad_{_parameter(node, slot)}", _of(gradient), False)
+            yield "outgoing", slot, f"grad_{_parameter(node, slot)}", gradient
     if type(node) is AccumulateGrad and node.variable is not None and node.variable.grad is not None:
-        yield GradientSlot(0, "accumulated", "grad", _of(node.variable.grad), False)
-
-
-def _of(gradient: Any) -> ArrayPreview | None:
-    return _preview(gradient._a) if gradient is not None else None
+        yield "accumulated", 0, "grad", node.variable.grad
 
 
 def _result(node: Node, output: int) -> str:
@@ -163,13 +199,6 @@ def _result(node: Node, output: int) -> str:
 def _parameter(node: Node, slot: int) -> str:
     params: Sequence[str] = node.row.params if node.row is not None and not node.row.variadic else ()
     return params[slot] if slot < len(params) else f"input {slot}"
-
-
-def _saved(node: Node) -> Iterable[Saved]:
-    for name, array, version, now, storage in node.saved_facts():
-        yield Saved(
-            name, tuple(array.shape), str(array.dtype), memory_bytes(array), version, now, storage, _preview(array)
-        )
 
 
 def _hooks(node: Node) -> Iterable[str]:

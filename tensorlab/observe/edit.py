@@ -1,4 +1,4 @@
-"""Changing one element of a gradient that waits."""
+"""Changing a gradient that waits: one element of it, or all of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorlab import backend
+from tensorlab.backend import namespace
 from tensorlab.dispatch import wrap
 
 #: A gradient with more elements is not copied for the sake of one of them.
@@ -19,12 +20,7 @@ def edited_gradient(waiting: Sequence[Any], output: int, index: Any, value: Any)
 
     Raises ``ValueError`` with a sentence when there is no such output, gradient or element, or ``value`` is no number.
     """
-    if not 0 <= output < len(waiting):
-        raise ValueError(f"this node has outputs 0 to {len(waiting) - 1}, not {output}")
-    gradient = waiting[output]
-    if gradient is None:
-        raise ValueError(f"no gradient came to output {output} of this node")
-    array = gradient._a
+    array = _array(waiting, output)
     place = _place(index, tuple(array.shape))
     number = _number(value)
     if math.prod(array.shape) > MOST_ELEMENTS:
@@ -35,6 +31,36 @@ def edited_gradient(waiting: Sequence[Any], output: int, index: Any, value: Any)
     with backend.of(array).on(array):
         changed[place] = number
     return wrap(changed)
+
+
+def replaced_gradient(waiting: Sequence[Any], output: int, gradient: Any) -> Any:
+    """A new gradient for ``output`` with the values of ``gradient``: a tensor, nested lists, or one number for all elements.
+
+    Raises ``ValueError`` with a sentence when there is no such output, or the values do not suit it.
+    """
+    array = _array(waiting, output)
+    values = gradient._a if hasattr(gradient, "_a") else gradient
+    try:
+        values = namespace(array).asarray(values, dtype=None if hasattr(values, "dtype") else array.dtype)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a gradient is a tensor, nested lists of numbers, or a number: {error}") from None
+    if values.dtype != array.dtype or tuple(values.shape) not in ((), tuple(array.shape)):
+        raise ValueError(
+            f"the waiting gradient has shape {list(array.shape)} and type {array.dtype.name}; "
+            f"this has {list(values.shape)} and {values.dtype.name}"
+        )
+    changed = backend.copied_like(array, array)
+    with backend.of(array).on(array):
+        changed[...] = values
+    return wrap(changed)
+
+
+def _array(waiting: Sequence[Any], output: int) -> Any:
+    if not 0 <= output < len(waiting):
+        raise ValueError(f"this node has outputs 0 to {len(waiting) - 1}, not {output}")
+    if waiting[output] is None:
+        raise ValueError(f"no gradient came to output {output} of this node")
+    return waiting[output]._a
 
 
 def _place(index: Any, shape: tuple[int, ...]) -> tuple[int, ...]:

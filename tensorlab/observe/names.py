@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from tensorlab import backend
-from tensorlab.engine.node import Bound, Node
+from tensorlab.engine.node import AccumulateGrad, Bound, Node
 from tensorlab.tensor import Tensor
 
 #: Where our own code lies: callers are looked for outside of it.
@@ -71,6 +71,9 @@ class Names:
         self._tensors: dict[int, str] = {}
         self._values: dict[tuple[int, int], str] = {}
         self._roots: dict[str, str] = {}
+        self._modules: dict[int, str] = {}
+        self._owners: dict[int, str] = {}  # of a parameter: the module that it belongs to, "model.0"
+        self._calls: dict[int, str] = {}  # of a call of a module: the module that was called
         self._arrays: dict[tuple[int, tuple[int, ...], tuple[int, ...]], str] = {}
         modules: dict[str, Any] = {}
         plain: dict[str, Any] = {}
@@ -85,8 +88,10 @@ class Names:
         self._roots = {kind: name for kind, name in zip(types, modules, strict=True) if types.count(kind) == 1}
         # A parameter is called as its module calls it; anything else by the shortest way to it.
         for name, module in sorted(modules.items(), key=lambda item: (len(item[0]), item[0])):
+            self._modules.setdefault(id(module), name)
             for path, parameter in module.named_parameters():
                 self._tensors.setdefault(id(parameter), f"{name}.{path}")
+                self._owners.setdefault(id(parameter), f"{name}.{path}".rpartition(".")[0])
         for name, value in plain.items():
             if isinstance(value, Tensor):
                 self._add(name, value)
@@ -106,14 +111,35 @@ class Names:
         """The name of a tensor that lies in exactly the memory of ``array``, or an empty string."""
         return self._arrays.get(_memory(array), "")
 
-    def of_module(self, type_name: str) -> str:
-        """The name of the only module of this type in the namespace, or an empty string."""
-        return self._roots.get(type_name, "")
+    def of_module(self, module: Any) -> str:
+        """The name of this very module, or an empty string."""
+        return self._modules.get(id(module), "")
 
-    def module_path(self, scope: Sequence[tuple[str, str]]) -> str:
-        """A path of modules in dots, begun with the user's name for the outermost: ``model.0``."""
-        outermost = [self.of_module(scope[0][1])] if scope and not scope[0][0] else []
-        return ".".join(filter(None, outermost + [name for name, _ in scope]))
+    def learn(self, nodes: Iterable[Node]) -> None:
+        """Find out which module each call was a call of, from the parameters that its nodes use."""
+        for node in nodes:
+            call, path = _call(node)
+            if call in self._calls:
+                continue
+            for edge in node.edges if path else ():
+                owner = self._owners.get(id(edge[0].variable)) if edge and type(edge[0]) is AccumulateGrad else None
+                root = _without(owner, ".".join(filter(None, path))) if owner else ""
+                if root:
+                    self._calls[call] = root
+                    break
+
+    def root_of(self, node: Node) -> str:
+        """The user's name for the module whose call made a node: from what was learned, or the only one of its type."""
+        call, path = _call(node)
+        known = self._calls.get(call, "")
+        if known or not path or path[0]:
+            return known
+        scope = node.scope
+        return self._roots.get(scope[0][1], "") if scope else ""
+
+    def path_of(self, node: Node) -> str:
+        """The modules that made a node in dots, begun with the user's name for the outermost: ``model.0``."""
+        return dotted(self.root_of(node), node.scope or ())
 
     def _add(self, name: str, tensor: Any) -> None:
         self._tensors.setdefault(id(tensor), name)
@@ -124,6 +150,29 @@ class Names:
         if node is not None:
             self._values.setdefault((node.seq, Bound.edge(tensor)[1]), name)
         self._arrays.setdefault(_memory(tensor._a), name)
+
+
+def dotted(root: str, scope: Sequence[tuple[str, str]]) -> str:
+    """A path of modules below a root."""
+    return ".".join(filter(None, [root, *(name for name, _ in scope)]))
+
+
+def _call(node: Node) -> tuple[int, list[str]]:
+    """What tells the outermost call that made a node from all others, and the names of modules from there inwards."""
+    scope, call = node.made[1] if node.made else None, 0
+    names: list[str] = []
+    while scope is not None:
+        call = id(scope)
+        name, _, scope = scope
+        names.append(name)
+    return call, names[::-1]
+
+
+def _without(owner: str, path: str) -> str:
+    """``model`` from ``model.hidden.0`` and ``hidden.0``; empty where the one does not end with the other."""
+    if not path:
+        return owner
+    return owner[: -len(path) - 1] if owner.endswith(f".{path}") else ""
 
 
 def _memory(array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...]]:

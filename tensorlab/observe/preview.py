@@ -8,12 +8,13 @@ shares no factor with any dimension, so that no row or column is favoured.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tensorlab.backend import namespace, to_host
-from tensorlab.observe.schema import ArrayPreview
+from tensorlab.observe.schema import ArrayPreview, ArrayWindow
 from tensorlab.printing import PrintOptions, format_values
 
 ROWS, COLUMNS, BINS = 8, 16, 64
@@ -24,16 +25,17 @@ TEXT = PrintOptions(threshold=64, edgeitems=2, linewidth=72)
 TEXT_LIMIT = 1000
 
 
-def preview(array: Any, *, dtype: str | None = None, device: str = "cpu") -> ArrayPreview:
+def preview(array: Any, *, dtype: str | None = None, device: str = "cpu", start: Sequence[int] = ()) -> ArrayPreview:
     """What an inspector shows of ``array`` (NumPy's, or a device array that indexes like one).
 
     Statistics are over the finite values; ``nan`` and ``inf`` count the others (estimated when ``sampled``). Complex
-    arrays are shown by magnitude. ``std`` divides by ``n - 1``, as a tensor's ``std()`` does.
+    arrays are shown by magnitude. ``std`` divides by ``n - 1``, as a tensor's ``std()`` does. ``start`` is where the
+    grid begins, as in :func:`window`.
     """
     shape = tuple(int(size) for size in array.shape)
     elements = math.prod(shape)
     name = dtype or str(array.dtype)
-    grid, marks, caption = _grid(array)
+    part = window(array, start)
     facts = _statistics(array, elements)
     text = format_values(array, options=TEXT)
     return ArrayPreview(
@@ -43,9 +45,10 @@ def preview(array: Any, *, dtype: str | None = None, device: str = "cpu") -> Arr
         device=device,
         elements=elements,
         bytes=elements * int(array.dtype.itemsize),
-        grid=grid,
-        marks=marks,
-        grid_caption=caption,
+        start=part.start,
+        grid=part.grid,
+        marks=part.marks,
+        grid_caption=part.grid_caption,
         text=text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + " ...",
         **facts,
     )
@@ -126,33 +129,57 @@ def _sampled(array: Any, elements: int) -> tuple[np.ndarray, float, bool]:
     return values, elements / count if count else 1.0, sampled
 
 
-def _grid(array: Any) -> tuple[tuple[tuple[float | None, ...], ...], tuple[tuple[str, ...], ...], str]:
-    """The first 8 x 16 values, the marks of those that are not finite, and a caption that says which part they are."""
-    dims = len(array.shape)
-    if math.prod(array.shape) == 0:
-        return (), (), "no elements"
-    part = array[(0,) * (dims - 2)] if dims > 2 else array
-    rows, columns = (1, 1, *part.shape)[-2:]
-    part = part[..., :ROWS, :COLUMNS] if dims > 1 else part[..., :COLUMNS] if dims else part[...]
-    values = _real(to_host(part)).reshape(min(rows, ROWS), min(columns, COLUMNS))
+def window(array: Any, start: Sequence[int] = ()) -> ArrayWindow:
+    """At most 8 x 16 values of the last two dimensions, beginning at the element ``start`` (one number a dimension; the
+    first element if left out), or as near to it as leaves no row and no column empty.
+
+    Raises ``ValueError`` when ``start`` is no index of such an array.
+    """
+    shape = tuple(int(size) for size in array.shape)
+    if math.prod(shape) == 0:
+        return ArrayWindow((0,) * len(shape), (), (), "no elements")
+    at = _start(shape, start)
+    part = array[at[:-2]] if len(shape) > 2 else array
+    top, left = (0, 0, *at)[-2:]
+    if len(shape) > 1:
+        part = part[top : top + ROWS, left : left + COLUMNS]
+    elif shape:
+        part = part[left : left + COLUMNS]
+    values = _real(to_host(part))
+    values = values.reshape((1, 1, *values.shape)[-2:] if values.ndim < 2 else values.shape)
     grid, marks = [], []
     for line in values.tolist():
         grid.append(tuple(float(f"{value:.7g}") if math.isfinite(value) else None for value in line))
         marks.append(tuple("" if math.isfinite(value) else _mark(value) for value in line))
-    return tuple(grid), tuple(marks), _caption(array.shape, rows, columns, array.dtype.kind == "c")
+    return ArrayWindow(at, tuple(grid), tuple(marks), _caption(shape, at, array.dtype.kind == "c"))
 
 
-def _caption(shape: tuple[int, ...], rows: int, columns: int, magnitudes: bool) -> str:
+def _start(shape: tuple[int, ...], start: Sequence[int]) -> tuple[int, ...]:
+    wanted = tuple(start) or (0,) * len(shape)
+    if len(wanted) != len(shape) or not all(type(part) is int for part in wanted):
+        raise ValueError(f"an element of {list(shape)} is named by {len(shape)} whole numbers, not {list(start)}")
+    room = ((1,) * len(shape) + (ROWS, COLUMNS))[-len(shape) :] if shape else ()
+    return tuple(max(0, min(part, size - most)) for part, size, most in zip(wanted, shape, room, strict=True))
+
+
+def _caption(shape: tuple[int, ...], start: tuple[int, ...], magnitudes: bool) -> str:
+    """Which part of an array a window shows: ``first 8 of 64 rows``, ``columns 16 to 31 of 100``."""
+    rows, columns = (1, 1, *shape)[-2:]
+    top, left = (0, 0, *start)[-2:]
     kept = []
     if rows > ROWS:
-        kept.append(f"first {ROWS} of {rows} rows")
+        kept.append(_stretch(top, ROWS, rows, "rows"))
     if columns > COLUMNS:
-        kept.append(f"first {COLUMNS} of {columns} {'columns' if len(shape) > 1 else 'values'}")
-    text = " and ".join(kept) or ("all values" if len(shape) <= 2 or math.prod(shape[:-2]) == 1 else "all of")
-    if len(shape) > 2 and math.prod(shape[:-2]) > 1:
-        index = ", ".join(["0"] * (len(shape) - 2))
-        text = f"{text} [{index}]" if text == "all of" else f"{text} of [{index}]"
+        kept.append(_stretch(left, COLUMNS, columns, "columns" if len(shape) > 1 else "values"))
+    outer = math.prod(shape[:-2]) > 1
+    text = " and ".join(kept) or ("all of" if outer else "all values")
+    if outer:
+        text += f"{' of' if kept else ''} [{', '.join(map(str, start[:-2]))}]"
     return f"magnitudes, {text}" if magnitudes else text
+
+
+def _stretch(begin: int, many: int, size: int, noun: str) -> str:
+    return f"first {many} of {size:,} {noun}" if not begin else f"{noun} {begin:,} to {begin + many - 1:,} of {size:,}"
 
 
 def _mark(value: float) -> str:

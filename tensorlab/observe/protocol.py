@@ -31,6 +31,22 @@ def whole(arguments: Mapping[str, Any], name: str, default: int | None = None) -
     return value
 
 
+def windows(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Where grids begin, by the names of arrays, out of the arguments of a request."""
+    given = arguments.get("windows") or {}
+    if not isinstance(given, Mapping):
+        raise Refused(f"'windows' must be an object of array names and elements, not {given!r}")
+    return {str(name): element(given, name) for name in given}
+
+
+def element(arguments: Mapping[str, Any], name: str) -> tuple[int, ...]:
+    """The index of an element. Raises ``Refused`` when it is missing or something else."""
+    value = arguments.get(name)
+    if not isinstance(value, list) or not all(type(part) is int for part in value):
+        raise Refused(f"'{name}' must be a list of whole numbers, not {value!r}")
+    return tuple(value)
+
+
 def response(seq: int, command: str, success: bool, message: str | None, body: Message | None) -> Message:
     """An answer as it is sent."""
     return {

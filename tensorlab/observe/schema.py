@@ -106,6 +106,7 @@ class ArrayPreview:
     elements: int
     bytes: int
     sampled: bool  # statistics come from an even sample, not from every element
+    start: tuple[int, ...]  # the element in the upper left corner of the grid
     grid: tuple[tuple[float | None, ...], ...]
     marks: tuple[tuple[str, ...], ...]
     grid_caption: str  # "first 8 of 64 rows"
@@ -118,6 +119,16 @@ class ArrayPreview:
     nan: int
     inf: int
     text: str  # as the tensor prints, cut short
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayWindow:
+    """Another part of an array that is looked at: what ``ArrayPreview`` says of its grid."""
+
+    start: tuple[int, ...]
+    grid: tuple[tuple[float | None, ...], ...]
+    marks: tuple[tuple[str, ...], ...]
+    grid_caption: str  # "rows 8 to 15 of 64"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +179,7 @@ class NodeDetail:
     module: str
     formula: str  # "result = tanh(self)"
     derivative: str  # "grad_self = grad · (1 − result²)"
-    derivative_shapes: str  # "[64, 16]   [64, 16]   [64, 16]"
+    derivative_shapes: str  # "grad [64, 16] · result [64, 16]"
     site: Site | None
     shape: tuple[int, ...]
     dtype: str
@@ -217,6 +228,7 @@ class Stopped:
     changes: Changes
     histogram: tuple[int, ...]  # 64 bins of the gradient that waits at ``node``
     sentence: str
+    detail: NodeDetail | None = None  # of the node that the request wanted to see next
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +248,7 @@ class SessionState:
     stopped: Stopped
     breakpoints: Breakpoints
     blocking: bool  # a cell waits for this run
+    closed: str  # why the session is over, or ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,19 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorlab.engine.run import BackwardRun
-from tensorlab.observe import wire
+from tensorlab.observe import places, wire
 from tensorlab.observe.changes import Picture
-from tensorlab.observe.detail import detail, input_detail
-from tensorlab.observe.edit import edited_gradient
+from tensorlab.observe.detail import arrays, detail, input_detail, values
+from tensorlab.observe.edit import edited_gradient, replaced_gradient
 from tensorlab.observe.names import Names
 from tensorlab.observe.output import captured_output
 from tensorlab.observe.predicates import Predicates, parsed
-from tensorlab.observe.protocol import Message, Refused, parts, response, whole
-from tensorlab.observe.schema import SESSION, Breakpoints, NodeDetail, Reason, SessionState, Stopped
+from tensorlab.observe.protocol import Message, Refused, element, parts, response, whole, windows
+from tensorlab.observe.schema import SESSION, ArrayWindow, Breakpoints, NodeDetail, Reason, SessionState, Stopped
 from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, snapshot
 
 Listener = Callable[[Message], None]
@@ -65,6 +65,21 @@ class StepSession:
         self.heard = False  # whether a view has said anything yet
         self._released = threading.Event()
         self._listeners: list[Listener] = []
+        self._refuse_freed()
+
+    def _refuse_freed(self) -> None:
+        """A pass that would fail on its way is over before it begins: the view shows the graph and says why."""
+        freed = next((node.freed for node in self.run.cells if node.freed is not None), None)
+        if freed is None:
+            return
+        where = places.words(places.place(freed.site))
+        self.closed = (
+            f"the values that this graph had saved were freed by {f'the backward in {where}' if where else 'a backward'}, "
+            f"so it cannot run again. Compute {self.graph.title} anew, or say retain_graph=True in that backward"
+        )
+        self.error = RuntimeError(f"{self.closed}.")
+        self.run.retain_graph = True
+        self.run.close()
 
     # ---- telling ---------------------------------------------------------------------------------------------------
 
@@ -121,30 +136,46 @@ class StepSession:
         try:
             with self.lock:
                 body, event = self._dispatch(command, arguments)
+                shown = self._shown(arguments) if event == "stopped" else None
         finally:
             if self.blocking and (self.run.finished or self.closed):
                 self._released.set()
         if event and body is not None:
             self._tell(event, body, but=sender)
-        return body
+        return body if shown is None or body is None else {**body, "detail": shown}
+
+    def _shown(self, arguments: Mapping[str, Any]) -> Message | None:
+        """What a view will show after a move, where it asks for it in the same breath: ``inspect`` is a node, or true for
+        the one that is next."""
+        wanted = arguments.get("inspect")
+        if wanted is True:
+            wanted = self.run.current.seq if self.run.current is not None else None
+        return wire.to_json(self.inspect(wanted, windows(arguments))) if type(wanted) is int else None
 
     def _dispatch(self, command: str, arguments: Mapping[str, Any]) -> tuple[Message | None, str]:
         """Do a request; returns the body of its answer and the event that tells the others of it."""
         if command == "disconnect":
             return self._disconnect(), ""
-        if self.closed:
-            raise Refused(self.closed)
         if command == "initialize":
             return wire.to_json(self.state()), ""
-        if command == "inspect":
-            return wire.to_json(self.inspect(whole(arguments, "node"))), ""
+        if self.closed:
+            raise Refused(self.closed)
         if command == "setBreakpoints":
             return wire.to_json(self.set_breakpoints(arguments)), "breakpoints"
+        look = self._looks().get(command)
+        if look is not None:
+            return wire.to_json(look(arguments)), ""
         move = self._moves().get(command)
         if move is None:
-            known = ", ".join(sorted([*self._moves(), "initialize", "inspect", "setBreakpoints", "disconnect"]))
-            raise Refused(f"there is no command {command!r}; there are {known}")
+            known = sorted([*self._moves(), *self._looks(), "initialize", "setBreakpoints", "disconnect"])
+            raise Refused(f"there is no command {command!r}; there are {', '.join(known)}")
         return wire.to_json(move(arguments)), "stopped"
+
+    def _looks(self) -> dict[str, Callable[[Mapping[str, Any]], NodeDetail | ArrayWindow]]:
+        return {
+            "inspect": lambda a: self.inspect(whole(a, "node"), windows(a)),
+            "values": lambda a: self.values(whole(a, "node"), a.get("part"), element(a, "start")),
+        }
 
     def _moves(self) -> dict[str, Callable[[Mapping[str, Any]], Stopped]]:
         return {
@@ -166,7 +197,7 @@ class StepSession:
         """The outline and where the run stands: what a view needs when it opens."""
         with self.lock:
             stopped = self.picture.everything(self)
-            return SessionState(SESSION, self.graph, stopped, self.breakpoints(), self.blocking)
+            return SessionState(SESSION, self.graph, stopped, self.breakpoints(), self.blocking, self.closed)
 
     def breakpoints(self) -> Breakpoints:
         return Breakpoints(tuple(sorted(self.nodes)), self.predicates.all)
@@ -186,11 +217,11 @@ class StepSession:
         self.nodes, self.predicates = set(nodes), Predicates(predicates)
         return self.breakpoints()
 
-    def inspect(self, number: int) -> NodeDetail:
-        """Everything there is to see of one node now."""
-        at = self.walk.place.get(number)
-        if at is not None and isinstance(item := self.walk.items[at], Input):
-            return input_detail(item, item.array, self.names)
+    def inspect(self, number: int, windows: Mapping[str, Sequence[int]] | None = None) -> NodeDetail:
+        """Everything there is to see of one node now. ``windows`` says where the grids of its arrays begin."""
+        item = self._input(number)
+        if item is not None:
+            return input_detail(item, item.array, self.names, (windows or {}).get("value", ()))
         node = self._node(number)
         return detail(
             node,
@@ -199,7 +230,21 @@ class StepSession:
             state_of=self.picture.state,
             edited=[output for _, who, output in self.edits if who == number],
             consumers=self.picture.consumers(number),
+            windows=windows,
         )
+
+    def values(self, number: int, part: Any, start: Sequence[int]) -> ArrayWindow:
+        """Another part of one of a node's arrays: ``part`` is "value", "incoming.0", "saved.1" and the like."""
+        item = self._input(number)
+        if item is not None:
+            return values({"value": item.array}, part, start, "this input")
+        node = self._node(number)
+        return values(arrays(node, self.run, self.picture.consumers(number)), part, start, node.name())
+
+    def _input(self, number: int) -> Input | None:
+        at = self.walk.place.get(number)
+        item = self.walk.items[at] if at is not None else None
+        return item if isinstance(item, Input) else None
 
     # ---- moves -----------------------------------------------------------------------------------------------------
 
@@ -252,18 +297,29 @@ class StepSession:
 
     def set_gradient(self, number: int, output: int, index: Any, value: Any) -> Stopped:
         """Change one element of a gradient that waits at a node."""
+        return self._edit(number, output, lambda slots: edited_gradient(slots, output, index, value))
+
+    def replace_gradient(self, number: int, output: int, gradient: Any) -> Stopped:
+        """Put other values (a tensor, nested lists or a number) in the place of a gradient that waits at a node."""
+        with self.lock:
+            if self.closed:
+                raise Refused(self.closed)
+            stopped = self._edit(number, output, lambda slots: replaced_gradient(slots, output, gradient))
+        self._tell("stopped", wire.to_json(stopped))
+        return stopped
+
+    def _edit(self, number: int, output: int, changed: Callable[[Sequence[Any]], Any]) -> Stopped:
         node = self._node(number)
-        slot = self.run.held(node)
-        if slot is None or self.picture.state(node) == "done":
+        slots = self.run.held(node)
+        if slots is None or self.picture.state(node) == "done":
             raise Refused(
                 f"no gradient waits at {node.name()}: only a gradient that has arrived and was not used can be changed"
             )
         try:
-            changed = edited_gradient(slot, output, index, value)
+            self.run.edit(node, output, changed(slots))
         except ValueError as error:
             raise Refused(str(error)) from None
-        self.run.edit(node, output, changed)
-        self.edits.append((self.run.count, number, output))
+        self.edits.append((self.run.count, node.seq, output))
         self.reason, self.why = "edited", ""
         return self.picture.after(self, [node])
 

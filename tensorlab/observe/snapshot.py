@@ -14,7 +14,7 @@ from typing import Any
 from tensorlab.backend import to_host
 from tensorlab.engine.node import AccumulateGrad, Bound, Node
 from tensorlab.observe import places
-from tensorlab.observe.names import Names
+from tensorlab.observe.names import Names, dotted
 from tensorlab.observe.preview import preview
 from tensorlab.observe.schema import FLAGS, GRAPH, KINDS, STATES, EdgeColumns, Graph, Group, NodeColumns, Site
 from tensorlab.observe.words import bytes_text, count_text, number_text, shape_text
@@ -153,6 +153,7 @@ def snapshot(
     results = list(result) if isinstance(result, list | tuple) else [result]
     walk = walk or Walk(results, limit)
     names = names or Names()
+    names.learn(walk.nodes)
     writer = _Writer(walk, names)
     title = title or ", ".join(filter(None, (_name_of(tensor, names) for tensor in results))) or "result"
     return writer.graph(title, results)
@@ -173,7 +174,7 @@ class _Writer:
         self.walk = walk
         self.names = names
         self.strings: dict[str, int] = {}
-        self.groups: dict[tuple[tuple[str, str], ...], int] = {}
+        self.groups: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}  # by root and path below it
         self.sites: dict[Any, int] = {}
         self.places: dict[Site, int] = {}
         self.shapes: dict[tuple[int, ...], int] = {}
@@ -195,7 +196,8 @@ class _Writer:
             nodes=NodeColumns(**{name: tuple(column) for name, column in self.columns.items()}),
             edges=EdgeColumns(sources, targets, slots),
             groups=tuple(
-                Group(self.names.module_path(path), path[-1][1], self.groups.get(path[:-1], -1)) for path in self.groups
+                Group(dotted(root, path), path[-1][1], self.groups.get((root, path[:-1]), -1))
+                for root, path in self.groups
             ),
             sites=tuple(self.places),
             hidden=self.walk.hidden,
@@ -216,7 +218,7 @@ class _Writer:
             self._text(label) if label else -1,
             self._shape(tuple(shape)),
             self._dtype(dtype),
-            self._group(node.scope),
+            self._group(node),
             self._site(node.site),
             _flags(node),
             saved_bytes(node),
@@ -244,16 +246,18 @@ class _Writer:
             known = self.dtypes[dtype] = self._text(str(dtype))
         return known
 
-    def _group(self, scope: tuple[tuple[str, str], ...] | None) -> int:
-        """The number of a module path; the modules around it get one first."""
+    def _group(self, node: Node) -> int:
+        """The number of the module that made a node; the modules around it get one first."""
+        scope = node.scope
         if not scope:
             return -1
-        known = self.groups.get(scope)
+        root = self.names.root_of(node)
+        known = self.groups.get((root, scope))
         if known is not None:
             return known
         for depth in range(1, len(scope) + 1):
-            self.groups.setdefault(scope[:depth], len(self.groups))
-        return self.groups[scope]
+            self.groups.setdefault((root, scope[:depth]), len(self.groups))
+        return self.groups[root, scope]
 
     def _site(self, site: Any) -> int:
         """The number of a place; the several calls of one line share it."""

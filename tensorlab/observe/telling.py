@@ -35,7 +35,7 @@ def called(node: Node, session: StepSession) -> str:
     if type(node) is AccumulateGrad:
         label = session.names.of_tensor(node.variable)
     else:
-        label = session.names.of_value(node, 0) or session.names.module_path(node.scope or ())
+        label = session.names.of_value(node, 0) or session.names.path_of(node)
     return f"{node.name()} ({label})" if label else node.name()
 
 

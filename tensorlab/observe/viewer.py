@@ -6,16 +6,16 @@ A viewer keeps nothing alive. It refers to nodes weakly; when the graph has gone
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorlab.engine.node import Node
 from tensorlab.observe import wire
 from tensorlab.observe.architecture import module_graph
-from tensorlab.observe.detail import detail, input_detail
+from tensorlab.observe.detail import arrays, detail, input_detail, values
 from tensorlab.observe.names import Names, is_module
-from tensorlab.observe.protocol import Message, Refused, served, whole
-from tensorlab.observe.schema import NodeDetail
+from tensorlab.observe.protocol import Message, Refused, element, served, whole, windows
+from tensorlab.observe.schema import ArrayWindow, NodeDetail
 from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, snapshot
 
 GONE = "this node is gone: nothing refers to its graph any more. The picture is as it was when the view was made"
@@ -37,7 +37,7 @@ class GraphViewer:
         self._inputs: dict[int, tuple[weakref.ref[Node], int, Input]] = {}
         if is_module(result):
             self._gone = PART
-            self.graph = module_graph(result, title or self.names.of_module(type(result).__name__))
+            self.graph = module_graph(result, title or self.names.of_module(result))
             return
         results = list(result) if isinstance(result, list | tuple) else [result]
         walk = Walk(results, limit)
@@ -64,23 +64,43 @@ class GraphViewer:
     def _actions(self) -> dict[str, Callable[[Mapping[str, Any]], Message]]:
         return {
             "initialize": lambda arguments: {"graph": wire.to_json(self.graph)},
-            "inspect": lambda arguments: wire.to_json(self.inspect(whole(arguments, "node"))),
+            "inspect": lambda a: wire.to_json(self.inspect(whole(a, "node"), windows(a))),
+            "values": lambda a: wire.to_json(self.values(whole(a, "node"), a.get("part"), element(a, "start"))),
             "disconnect": lambda arguments: {},
         }
 
-    def inspect(self, number: int) -> NodeDetail:
+    def inspect(self, number: int, windows: Mapping[str, Sequence[int]] | None = None) -> NodeDetail:
         """Everything there is to see of one node now. Raises ``Refused`` when there is no such node, or no longer."""
         if number in self._inputs:
-            consumer, slot, facts = self._inputs[number]
-            node = consumer()
-            saved = node.saved[slot] if node is not None and type(node.saved) is tuple else None
-            return input_detail(facts, saved[0] if type(saved) is tuple else None, self.names)
+            facts, array = self._input(number)
+            return input_detail(facts, array, self.names, (windows or {}).get("value", ()))
+        return detail(self._node(number), self.names, consumers=self._users(number), windows=windows)
+
+    def values(self, number: int, part: Any, start: Sequence[int]) -> ArrayWindow:
+        """Another part of one of a node's arrays: ``part`` is "value" or "saved.0" and the like."""
+        if number in self._inputs:
+            array = self._input(number)[1]
+            return values({} if array is None else {"value": array}, part, start, "this input")
+        node = self._node(number)
+        return values(arrays(node, None, self._users(number)), part, start, node.name())
+
+    def _input(self, number: int) -> tuple[Input, Any]:
+        """What is known of an input, and its array while that is still there."""
+        consumer, slot, facts = self._inputs[number]
+        node = consumer()
+        saved = node.saved[slot] if node is not None and type(node.saved) is tuple else None
+        return facts, saved[0] if type(saved) is tuple else None
+
+    def _node(self, number: int) -> Node:
         node = self._nodes.get(number)
         if node is None:
             known = number in self.graph.nodes.id
             raise Refused(self._gone if known else f"there is no node {number} in this graph")
-        consumers = [self._nodes.get(consumer) for consumer in self._consumers.get(number, ())]
-        return detail(node, self.names, consumers=[consumer for consumer in consumers if consumer is not None])
+        return node
+
+    def _users(self, number: int) -> list[Node]:
+        found = (self._nodes.get(consumer) for consumer in self._consumers.get(number, ()))
+        return [node for node in found if node is not None]
 
 
 class _Outline:

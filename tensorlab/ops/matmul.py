@@ -181,9 +181,9 @@ def linear_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
 
 
 def _linear(xp: Any, x: Any, w: Any, b: Any = None) -> Any:
-    if b is not None and b.dtype != x.dtype:
-        raise RuntimeError(f"linear(): bias is {b.dtype.name}, input is {x.dtype.name}; they must be the same")
-    if x.dtype != w.dtype or is_low(x):
+    if x.dtype != w.dtype or (b is not None and b.dtype != x.dtype):
+        _refuse_types(input=x, weight=w, bias=b)
+    if is_low(x):
         return widened(_linear, xp, x, w, b)
     r = x.dot(w.T) if x.ndim == 2 else times(x, w.T)
     if b is not None:
@@ -191,6 +191,21 @@ def _linear(xp: Any, x: Any, w: Any, b: Any = None) -> Any:
             return r + b
         r += b
     return r
+
+
+_CASTS = {"float32": "float()", "float64": "double()", "float16": "half()", "bfloat16": "bfloat16()"}
+
+
+def _refuse_types(**arrays: Any) -> None:
+    """``RuntimeError`` for factors of several types, with the call that makes them one."""
+    names = [name for name, array in arrays.items() if array is not None]
+    have = ", ".join(f"{name} is {arrays[name].dtype.name}" for name in names)
+    wanted = arrays["weight"].dtype
+    other = next(name for name in names if arrays[name].dtype != wanted)
+    raise RuntimeError(
+        f"linear(): {', '.join(names[:-1])} and {names[-1]} must have the same dtype, but {have}. "
+        f"Call {other}.{_CASTS.get(wanted.name, 'type_as(weight)')} first."
+    )
 
 
 def _rows(g: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tensorlab.observe import wire
-from tensorlab.observe.preview import EXACT, bins, norm, preview
+from tensorlab.observe.preview import EXACT, bins, norm, preview, window
 
 
 def test_a_small_matrix_is_described_exactly():
@@ -61,6 +61,20 @@ def test_captions_say_which_part_is_shown():
     assert preview(np.zeros((3, 4, 5))).grid_caption == "all of [0]"
     assert preview(np.zeros((3, 4, 64, 5))).grid_caption == "first 8 of 64 rows of [0, 0]"
     assert preview(np.zeros(2, "c8")).grid_caption == "magnitudes, all values"
+    assert preview(np.zeros(100), start=(40,)).grid_caption == "values 40 to 55 of 100"
+    assert preview(np.zeros((3, 4, 64, 5)), start=(2, 1, 9, 0)).grid_caption == "rows 9 to 16 of 64 of [2, 1]"
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (40,), (3, 4), (20, 40), (3, 20, 40), (2, 2, 9, 5)])
+def test_a_window_begins_where_it_is_asked_to_or_as_near_as_it_can(shape):
+    array = np.arange(math.prod(shape), dtype="f8").reshape(shape)
+    for wanted in np.ndindex(*shape):
+        seen = window(array, wanted)
+        begin = dict(zip(("row", "column"), (0, 0, *seen.start)[-2:], strict=True))
+        place = (0, 0, *wanted)[-2:]
+        row, column = place[0] - begin["row"], place[1] - begin["column"]
+        assert seen.grid[row][column] == array[wanted]
+        assert seen.start[:-2] == wanted[:-2]
 
 
 def test_expanded_elements_are_looked_at_once_where_no_memory_could_hold_them_all():

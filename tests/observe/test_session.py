@@ -350,7 +350,10 @@ def test_closing_lets_go_of_the_graph_and_says_so(net):
     gc.collect()
     assert [reference() for reference in seen] == [None, None]
     assert heard[-1]["event"] == "closed"
-    for command in ("initialize", "next", "inspect", "setBreakpoints"):
+    state = session.handle({"seq": 1, "command": "initialize"})["body"]
+    assert "closed" in state["closed"]
+    assert state["graph"]["nodes"]["id"]  # what was drawn can still be shown
+    for command in ("next", "inspect", "setBreakpoints", "values"):
         answer = session.handle({"seq": 1, "command": command})
         assert not answer["success"]
         assert "closed" in answer["message"]
@@ -373,10 +376,23 @@ def test_a_graph_that_is_kept_can_be_stepped_through_again_and_one_that_is_not_i
     kept.ask("finish")
     kept.close()
     assert net["h"].grad_fn.freed is not None
-    again = StepSession(net["loss"])
-    stopped = again.ask("continue")
-    assert stopped["reason"] == "exception"
-    assert "a second time" in stopped["sentence"]
+
+
+def test_a_graph_whose_values_were_freed_says_so_before_the_first_step(net):
+    net["loss"].backward()
+    session = StepSession(net["loss"], names=Names(net))
+    state = session.ask("initialize")
+    assert state["closed"].startswith("the values that this graph had saved were freed by the backward in ")
+    assert "Compute loss anew" in state["closed"]
+    assert STATES.index("freed") in state["graph"]["nodes"]["state"]
+    before = net["w"].grad.numpy().copy()
+    for command in ("next", "continue", "restart"):
+        with pytest.raises(Refused, match="freed"):
+            session.ask(command)
+    with pytest.raises(RuntimeError, match="freed"):
+        session.wait()
+    np.testing.assert_array_equal(net["w"].grad.numpy(), before)
+    session.close()
 
 
 def test_a_vector_needs_a_gradient_as_backward_does(net):
@@ -395,7 +411,7 @@ def test_a_node_tells_its_formula_shapes_values_and_where_it_goes(session, net):
     assert (seen["name"], seen["label"], seen["state"]) == ("TanhBackward0", "h", "current")
     assert seen["formula"] == "result = tanh(self)"
     assert seen["derivative"] == "grad_self = grad · (1 − result²)"
-    assert seen["derivative_shapes"] == "[4, 2]   [4, 2]   [4, 2]"
+    assert seen["derivative_shapes"] == "grad [4, 2] · result [4, 2]"
     assert [(saved["name"], saved["shape"], saved["bytes"]) for saved in seen["saved"]] == [("result", [4, 2], 32)]
     assert seen["value"]["grid"] == [pytest.approx(row, rel=1e-6) for row in net["h"].tolist()]
     assert [(slot["role"], slot["name"]) for slot in seen["gradients"]] == [("incoming", "grad")]
@@ -407,6 +423,52 @@ def test_a_node_tells_its_formula_shapes_values_and_where_it_goes(session, net):
         ("outgoing", "grad_self"),
     ]
     json.dumps(seen, allow_nan=False)
+
+
+def test_any_part_of_a_gradient_a_value_or_a_saved_array_can_be_looked_at():
+    w = tl.arange(20.0 * 40).reshape(20, 40).requires_grad_()
+    loss = (w * w).sum()
+    session = StepSession(loss)
+    session.ask("next")
+    product = session.run.current
+    whole = session.ask("inspect", node=product.seq)
+    assert whole["gradients"][0]["preview"]["start"] == [0, 0]
+    part = session.ask("values", node=product.seq, part="saved.0", start=[12, 24])
+    assert part["grid"] == [list(map(float, row)) for row in w.tolist()[12:20] for row in [row[24:40]]]
+    assert part["grid_caption"] == "rows 12 to 19 of 20 and columns 24 to 39 of 40"
+    at_the_end = session.ask("values", node=product.seq, part="saved.0", start=[999, -5])
+    assert at_the_end["start"] == [12, 0]
+    again = session.ask("inspect", node=product.seq, windows={"incoming.0": [3, 7], "saved.0": [1]})
+    assert again["gradients"][0]["preview"]["start"] == [3, 7]
+    assert again["saved"][0]["preview"]["start"] == [0, 0]  # an index of another number of dimensions is passed over
+    for part, start, why in (("incoming.3", [0, 0], "no array 'incoming.3'"), ("saved.0", [1], "2 whole numbers")):
+        with pytest.raises(Refused, match=why):
+            session.ask("values", node=product.seq, part=part, start=start)
+
+
+def test_a_move_answers_with_the_node_that_is_next_when_asked_in_the_same_breath(session):
+    heard = []
+    session.subscribe(heard.append)
+    answer = session.ask("next", inspect=True)
+    assert answer["detail"] == session.ask("inspect", node=session.run.current.seq)
+    assert heard[-1]["body"]["detail"] is None
+    assert session.ask("next")["detail"] is None
+    assert session.ask("continue", inspect=True)["detail"] is None  # nothing is next at the end
+
+
+def test_a_whole_gradient_is_replaced_by_a_tensor_by_lists_or_by_a_number(session, net):
+    expected = net["x"].detach().numpy().T @ (np.full((4, 2), 3.0) * (1 - net["h"].detach().numpy() ** 2))
+    node = net["h"].grad_fn.seq
+    session.ask("runTo", node=node)
+    for gradient in (tl.full((4, 2), 3.0), [[3.0, 3.0]] * 4, 3):
+        assert session.replace_gradient(node, 0, gradient).reason == "edited"
+    for wrong in (tl.ones(2, 4), tl.ones(4, 2, dtype=tl.float64), [[1.0], [2.0, 3.0]], "three"):
+        with pytest.raises(Refused):
+            session.replace_gradient(node, 0, wrong)
+    session.ask("finish")
+    np.testing.assert_allclose(net["w"].grad.numpy(), expected, rtol=1e-5)
+    with pytest.raises(Refused, match="no gradient waits"):
+        session.replace_gradient(node, 0, 3)
 
 
 def test_a_leaf_tells_its_value_and_what_it_has_gathered(session, net):

@@ -15,7 +15,7 @@ from tensorlab.observe import wire
 from tensorlab.observe.names import Names, caller_namespace
 from tensorlab.observe.protocol import Refused
 from tensorlab.observe.schema import FLAGS, KINDS, STATES, Graph
-from tensorlab.observe.snapshot import snapshot
+from tensorlab.observe.snapshot import Walk, snapshot
 from tensorlab.observe.viewer import GraphViewer
 
 
@@ -157,6 +157,24 @@ def test_modules_become_groups_with_parents(sites):
         ("model.out", "Linear", 0),
     ]
     assert [row["group"] for row in rows(graph)] == [-1, 2, 3, -1]
+
+
+def test_two_modules_of_one_type_keep_their_names_and_so_does_a_part_called_alone(sites):
+    model = tl.nn.Sequential(tl.nn.Linear(3, 2), tl.nn.Tanh())
+    twin = tl.nn.Sequential(tl.nn.Tanh(), tl.nn.Linear(3, 2))
+    x = tl.ones(1, 3)
+    whole = model(x).sum() + twin(x).sum() + model[0](x).sum()
+    names = Names({"model": model, "twin": twin})
+    graph = snapshot(whole, names)
+    where = [graph.groups[row["group"]].name for row in rows(graph) if row["group"] >= 0]
+    assert where == ["model.0", "model.1", "twin.1", "model.0"]
+    assert {(group.name, group.type) for group in graph.groups if group.parent < 0} == {
+        ("model", "Sequential"),
+        ("twin", "Sequential"),
+        ("model.0", "Linear"),
+    }
+    made = {node.name(): names.path_of(node) for node in reversed(Walk([whole]).nodes)}
+    assert made["TanhBackward0"] == "model.1"
 
 
 def test_every_node_knows_the_line_that_made_it(sites):

@@ -1,17 +1,20 @@
 // The graph instrument: what was computed, from the inputs at the top to the result at the bottom.
 import './theme.css';
+import type { Paging } from './arrays';
 import { button } from './controls';
 import type { Undo } from './dom';
 import { inspect } from './inspector';
 import { graphOverview } from './overview';
 import { Client, Refused, type Transport } from './protocol';
 import type { Item } from './scene';
-import type { Graph, NodeDetail, Site } from './snapshot';
+import type { ArrayWindow, Graph, NodeDetail, Site } from './snapshot';
 import { Viewer } from './viewer';
 
 export interface GraphOptions {
   /** Everything about a node, by its id. Left out where there is no kernel to ask: the document's own facts are shown. */
   detailOf?(id: number): Promise<NodeDetail>;
+  /** A part of one of a node's arrays, likewise. */
+  valuesOf?(id: number, part: string, start: readonly number[]): Promise<ArrayWindow>;
   /** Opens a place in the code. */
   openSite?(site: Site): void;
   /** Takes the height of its container, as in a panel. */
@@ -45,7 +48,9 @@ export function mountGraphSession(
     broken: error => view.broken(error),
   });
   const detailOf = (id: number) => client.request<NodeDetail>('inspect', { node: id });
-  const view: GraphView = new GraphView(element, { detailOf, ...options });
+  const valuesOf = (node: number, part: string, start: readonly number[]) =>
+    client.request<ArrayWindow>('values', { node, part, start });
+  const view: GraphView = new GraphView(element, { detailOf, valuesOf, ...options });
   client
     .request<{ graph: Graph }>('initialize')
     .then(({ graph }) => view.show(graph))
@@ -135,6 +140,7 @@ class GraphView {
         gradients: false,
         actions: open,
         editing: () => null,
+        paging: (part: string) => this.paging(item, part),
         go: (to: Item) => viewer.open(to),
         openSite: this.options.openSite,
       };
@@ -154,6 +160,13 @@ class GraphView {
         if (error instanceof Refused) show(null, true, error.message);
         else viewer.fail(`This node could not be opened: ${error.message}`);
       });
+  }
+
+  private paging(item: Item, part: string): Paging | null {
+    const { valuesOf } = this.options;
+    if (!valuesOf || item < 0 || !this.live) return null;
+    const id = this.viewer.outline!.graph.nodes.id[item];
+    return { part, load: start => valuesOf(id, part, start), moved: () => undefined };
   }
 
   private foldAction(fold: number): HTMLElement {

@@ -4,25 +4,22 @@ import { h } from './dom';
 import { shape as shapeText, short } from './format';
 import { linesOf } from './outline';
 import type { Run } from './run';
-import type { Scene } from './scene';
+import type { Rect, Scene } from './scene';
 import type { NodeDetail } from './snapshot';
 
 /** Nothing is asked while the pointer only passes. */
 const DWELL = 140;
-
-interface Place {
-  readonly x: number;
-  readonly y: number;
-  readonly w: number;
-  readonly h: number;
-}
 
 export class HoverCard {
   readonly element = h('div', { class: 'tl-card', role: 'tooltip', hidden: true });
   private node = -1;
   private timer = 0;
 
-  constructor(private readonly detailOf: (node: number) => Promise<NodeDetail> | null) {}
+  /** `covered` counts the boxes that a place of the picture would cover. */
+  constructor(
+    private readonly detailOf: (node: number) => Promise<NodeDetail> | null,
+    private readonly covered: (place: Rect) => number,
+  ) {}
 
   readonly undo = (): void => this.hide();
 
@@ -32,7 +29,7 @@ export class HoverCard {
     this.element.hidden = true;
   }
 
-  show(scene: Scene, run: Run | null, node: number, place: Place): void {
+  show(scene: Scene, run: Run | null, node: number, place: Rect): void {
     if (node === this.node) return;
     this.hide();
     this.node = node;
@@ -50,16 +47,29 @@ export class HoverCard {
     }, DWELL);
   }
 
-  private put({ x, y, h: high }: Place): void {
+  /** Beside the node, on the side where it covers the fewest others; below or above it where it fits on neither. */
+  private put(node: Rect): void {
     const { element } = this;
     element.hidden = false;
-    const room = element.parentElement!;
-    const [w, tall] = [element.offsetWidth, element.offsetHeight];
-    const left = Math.max(8, Math.min(room.clientWidth - w - 8, x + 16));
-    const below = y + high + 10;
-    const top = below + tall <= room.clientHeight - 8 ? below : Math.max(8, y - tall - 10);
-    element.style.left = `${left}px`;
-    element.style.top = `${top}px`;
+    const { clientWidth, clientHeight } = element.parentElement!;
+    const [w, h] = [element.offsetWidth, element.offsetHeight];
+    const inside = (at: number, size: number, room: number) => Math.max(8, Math.min(room - size - 8, at));
+    const level = inside(node.y, h, clientHeight);
+    const along = inside(node.x + 16, w, clientWidth);
+    const places = [
+      { x: node.x + node.w + 14, y: level },
+      { x: node.x - w - 14, y: level },
+      { x: along, y: node.y + node.h + 22 },
+      { x: along, y: node.y - h - 12 },
+    ].map(({ x, y }) => ({ x, y, w, h }));
+    const cost = (place: Rect) => {
+      const out =
+        place.x < 4 || place.y < 4 || place.x + w > clientWidth - 4 || place.y + h > clientHeight - 4;
+      return this.covered(place) + (out ? 1000 : 0);
+    };
+    const best = places.reduce((a, b) => (cost(b) < cost(a) ? b : a));
+    element.style.left = `${inside(best.x, w, clientWidth)}px`;
+    element.style.top = `${inside(best.y, h, clientHeight)}px`;
   }
 
   private fill(scene: Scene, run: Run | null, node: number, detail: NodeDetail | null): void {

@@ -1,5 +1,5 @@
 // Everything about one node, or one folded part, in words, numbers and small pictures.
-import { arrayView, type Editing } from './arrays';
+import { arrayView, type Editing, type Paging } from './arrays';
 import { h } from './dom';
 import { bytes, plural, shape as shapeText } from './format';
 import { icon, type IconName } from './icons';
@@ -20,6 +20,8 @@ export interface Opened {
   readonly actions: readonly HTMLElement[];
   /** The edit of a waiting gradient, where it is offered. */
   editing(slot: GradientSlot): Editing | null;
+  /** How to look at other parts of an array of this node, where there is somebody to ask. */
+  paging(part: string): Paging | null;
   go(item: Item): void;
   /** Opens a place in the code, where the host can. */
   openSite?: (site: Site) => void;
@@ -142,17 +144,23 @@ function formulas(detail: NodeDetail, gradients: boolean): HTMLElement | null {
     'pre',
     { class: 'tl-formula' },
     ...kept.map((line, i) => h('div', { class: i ? 'tl-muted' : '' }, line)),
-    gradients && detail.derivative_shapes ? h('div', { class: 'tl-muted' }, detail.derivative_shapes) : null,
+    gradients && detail.derivative_shapes ? shapesOf(detail.derivative_shapes) : null,
   );
+}
+
+/** `grad [8, 5] · result [8, 5]`, broken between names only. */
+function shapesOf(text: string): HTMLElement {
+  const parts = text.split(' · ').flatMap((part, i) => [i ? ' · ' : '', h('span', {}, part)]);
+  return h('div', { class: 'tl-muted tl-shapes' }, ...parts);
 }
 
 function gradientParts(opened: Opened, detail: NodeDetail): (HTMLElement | null)[] {
   return [
     section('What this node does', formulas(detail, true)),
     ...detail.gradients.map(slot => gradientPart(opened, slot)),
-    savedPart(detail),
+    savedPart(opened, detail),
     goesTo(opened, detail, 'Will go to'),
-    detail.value ? section('Its value', arrayView(detail.value, null)) : null,
+    valuePart(opened, detail),
     hooksPart(detail),
   ];
 }
@@ -160,12 +168,16 @@ function gradientParts(opened: Opened, detail: NodeDetail): (HTMLElement | null)
 function valueParts(opened: Opened, detail: NodeDetail): (HTMLElement | null)[] {
   return [
     section('What this node does', formulas(detail, false)),
-    detail.value ? section('Its value', arrayView(detail.value, null)) : null,
+    valuePart(opened, detail),
     ...detail.gradients.map(slot => gradientPart(opened, slot)),
-    savedPart(detail),
+    savedPart(opened, detail),
     goesTo(opened, detail, 'Its gradient goes to'),
     hooksPart(detail),
   ];
+}
+
+function valuePart({ paging }: Opened, { value }: NodeDetail): HTMLElement | null {
+  return value ? section('Its value', arrayView(value, null, paging('value'))) : null;
 }
 
 function gradientPart(opened: Opened, slot: GradientSlot): HTMLElement | null {
@@ -179,12 +191,12 @@ function gradientPart(opened: Opened, slot: GradientSlot): HTMLElement | null {
     edited ? h('span', { class: 'tl-chip tl-edited' }, icon('pencil', 11), 'edited') : null,
   );
   const body = preview
-    ? arrayView(preview, opened.editing(slot))
+    ? arrayView(preview, opened.editing(slot), opened.paging(`${role}.${slot.output}`))
     : h('p', { class: 'tl-muted' }, role === 'incoming' ? 'No gradient has come here yet.' : 'None.');
   return h('section', { 'data-testid': `tl-gradient-${role}` }, title, body);
 }
 
-function savedPart({ saved, freed_by }: NodeDetail): HTMLElement | null {
+function savedPart({ paging }: Opened, { saved, freed_by }: NodeDetail): HTMLElement | null {
   if (freed_by) {
     const where =
       freed_by.cell >= 0 ? `cell ${freed_by.cell}, line ${freed_by.line}` : `line ${freed_by.line}`;
@@ -193,11 +205,11 @@ function savedPart({ saved, freed_by }: NodeDetail): HTMLElement | null {
   if (!saved.length) return null;
   const shared = new Map<number, string[]>();
   for (const each of saved) shared.set(each.storage, [...(shared.get(each.storage) ?? []), each.name]);
-  const rows = saved.map(each => savedRow(each, shared.get(each.storage) ?? []));
+  const rows = saved.map((each, at) => savedRow(each, shared.get(each.storage) ?? [], paging(`saved.${at}`)));
   return section('Saved for this node', h('div', { class: 'tl-saved' }, ...rows));
 }
 
-function savedRow(saved: Saved, sharing: readonly string[]): HTMLElement {
+function savedRow(saved: Saved, sharing: readonly string[], paging: Paging | null): HTMLElement {
   const fresh = saved.version === saved.version_now;
   const version = h(
     'span',
@@ -221,7 +233,7 @@ function savedRow(saved: Saved, sharing: readonly string[]): HTMLElement {
     ? h('p', { class: 'tl-muted' }, `shares memory with ${others.join(', ')}`)
     : null;
   if (!saved.preview) return h('div', { class: 'tl-saved-row' }, ...line, note);
-  const content = h('div', { class: 'tl-saved-value' }, note, arrayView(saved.preview, null));
+  const content = h('div', { class: 'tl-saved-value' }, note, arrayView(saved.preview, null, paging));
   return h('details', {}, h('summary', { class: 'tl-saved-row' }, ...line), content);
 }
 

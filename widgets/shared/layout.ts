@@ -3,10 +3,13 @@ import { enclose, moveToMargin, placeX, placeY, pointsOf, spansOf, type Rows } f
 import { badgeText, foldLines, holds, linesOf, shownAs, type Outline } from './outline';
 
 export const BOX = 46;
-export const BADGE_TOP = 40;
+export const BADGE_TOP = 43;
 export const BADGE = 17;
 export const WITH_BADGES = BADGE_TOP + BADGE;
+export const BADGE_GAP = 6;
 const MOST_BADGES = 3;
+const WIDEST_BADGES = 244;
+const WIDEST = 264;
 export const LONG = 8;
 const LARGE = 5000;
 const NONE: readonly never[] = [];
@@ -89,6 +92,12 @@ export interface Items {
   readonly below: Links;
   readonly index: Float64Array;
   readonly x: Float64Array;
+  /** The longest way to it from above, and from it down. */
+  readonly depth: Int32Array;
+  readonly height: Int32Array;
+  /** It stands on the longest way to something below it, and from something above it. */
+  readonly mainUp: Uint8Array;
+  readonly mainDown: Uint8Array;
   readonly isSource: Uint8Array;
   /** The first dummy. */
   readonly boxes: number;
@@ -185,8 +194,11 @@ function makeEdges({ graph, isBadge }: Outline, boxes: readonly Box[], boxOf: In
 }
 
 function badgeOf(graph: Outline['graph'], node: number, text = badgeText(graph, node)): Badge {
-  return { node, text, w: 14 + 7 * lengthOf(text), x: 0, y: 0 };
+  return { node, text, w: badgeWidth(text), x: 0, y: 0 };
 }
+
+/** Its words, and room for a mark beside them. */
+const badgeWidth = (text: string) => 26 + 7 * lengthOf(text);
 
 const SURROGATE = /[\ud800-\udbff]/;
 
@@ -197,22 +209,39 @@ function lengthOf(text: string): number {
 
 /** B.3 */
 function measure(box: Box): void {
-  if (box.badges.length > MOST_BADGES) {
-    const text = `+${box.badges.length - MOST_BADGES + 1}`;
-    const more = { node: -1, text, w: 14 + 7 * text.length, x: 0, y: 0 };
-    box.badges = [...box.badges.slice(0, MOST_BADGES - 1), more];
-  }
-  const badges = box.badges.reduce((total, badge) => total + badge.w + 6, 14);
+  box.badges = fitting(box.badges);
   const title = 50 + Math.floor((17 * lengthOf(box.title)) / 2);
-  const wanted = Math.max(title, 28 + 7 * lengthOf(box.subtitle), box.badges.length ? badges : 0);
-  box.w = Math.min(264, Math.max(120, Math.ceil(wanted / 24) * 24));
+  const badges = box.badges.length ? 20 + rowOf(box.badges) : 0;
+  const wanted = Math.max(title, 28 + 7 * lengthOf(box.subtitle), badges);
+  box.w = Math.min(WIDEST, Math.max(120, Math.ceil(wanted / 24) * 24));
 }
+
+/** The badges that a box has room for: all, or the first ones and a count of the others. */
+function fitting(badges: readonly Badge[]): readonly Badge[] {
+  if (badges.length <= MOST_BADGES && rowOf(badges) <= WIDEST_BADGES) return badges;
+  let shown: readonly Badge[] = badges;
+  for (let kept = Math.min(badges.length, MOST_BADGES) - 1; kept >= 1; kept--) {
+    const text = `+${badges.length - kept}`;
+    shown = [...badges.slice(0, kept), { node: -1, text, w: badgeWidth(text), x: 0, y: 0 }];
+    if (rowOf(shown) <= WIDEST_BADGES) break;
+  }
+  const left = WIDEST_BADGES - rowOf(shown.slice(1)) - (shown.length > 1 ? BADGE_GAP : 0);
+  return shown.map((badge, k) => (k ? badge : { ...badge, w: Math.min(badge.w, left) }));
+}
+
+const rowOf = (badges: readonly Badge[]) =>
+  badges.reduce((total, badge) => total + badge.w, BADGE_GAP * Math.max(0, badges.length - 1));
 
 /** The height of a box with what hangs on it. */
 export const heightOf = (box: Box) => (box.badges.length ? WITH_BADGES : BOX);
 
-/** B.4: boxes below their producers, and right above the first that needs them. */
-function makeLayers(boxes: readonly Box[], edges: readonly Edge[]): Uint8Array {
+/** B.4: boxes below their producers, and right above the first that needs them; fills in depths and heights. */
+function makeLayers(
+  boxes: readonly Box[],
+  edges: readonly Edge[],
+  depth: Int32Array,
+  height: Int32Array,
+): Uint8Array {
   const from = Int32Array.from(edges, edge => edge.a);
   const { start, list } = linksOf(
     boxes.length,
@@ -223,12 +252,15 @@ function makeLayers(boxes: readonly Box[], edges: readonly Edge[]): Uint8Array {
   for (const { b } of edges) isSource[b] = 0;
   for (let a = 0; a < boxes.length; a++)
     for (let k = start[a]; k < start[a + 1]; k++)
-      if (a < list[k]) boxes[list[k]].layer = Math.max(boxes[list[k]].layer, boxes[a].layer + 1);
+      if (a < list[k]) depth[list[k]] = Math.max(depth[list[k]], depth[a] + 1);
   for (let a = boxes.length - 1; a >= 0; a--) {
     let nearest = Infinity;
-    for (let k = start[a]; k < start[a + 1]; k++)
-      if (a < list[k]) nearest = Math.min(nearest, boxes[list[k]].layer);
-    if (nearest < Infinity) boxes[a].layer = nearest - 1;
+    for (let k = start[a]; k < start[a + 1]; k++) {
+      if (a >= list[k]) continue;
+      nearest = Math.min(nearest, boxes[list[k]].layer);
+      height[a] = Math.max(height[a], height[list[k]] + 1);
+    }
+    boxes[a].layer = nearest < Infinity ? nearest - 1 : depth[a];
   }
   return isSource;
 }
@@ -245,7 +277,9 @@ function linksOf(items: number, from: Int32Array, to: Int32Array): Links {
 
 /** B.5 */
 function makeItems({ folds }: Outline, boxes: readonly Box[], edges: readonly Edge[]): Items {
-  const sources = makeLayers(boxes, edges);
+  const depths = new Int32Array(boxes.length);
+  const heights = new Int32Array(boxes.length);
+  const sources = makeLayers(boxes, edges, depths, heights);
   let items = boxes.length;
   let links = 0;
   for (const edge of edges) {
@@ -261,6 +295,10 @@ function makeItems({ folds }: Outline, boxes: readonly Box[], edges: readonly Ed
   const layers: number[][] = Array.from({ length: count }, () => []);
   const width = new Int32Array(items).fill(8);
   const home = new Int32Array(items);
+  const depth = new Int32Array(items);
+  const height = new Int32Array(items);
+  depth.set(depths);
+  height.set(heights);
   for (let b = 0; b < boxes.length; b++) {
     layers[boxes[b].layer].push(b);
     width[b] = boxes[b].w;
@@ -277,6 +315,8 @@ function makeItems({ folds }: Outline, boxes: readonly Box[], edges: readonly Ed
     for (let k = 0; k < dummies; k++) {
       const item = firstDummy + k;
       home[item] = around;
+      depth[item] = depth[a];
+      height[item] = height[b];
       layers[boxes[a].layer + 1 + k].push(item);
       lower[link++] = item;
       upper[link] = item;
@@ -298,8 +338,36 @@ function makeItems({ folds }: Outline, boxes: readonly Box[], edges: readonly Ed
     index,
     x: new Float64Array(items),
     isSource,
+    depth,
+    height,
+    mainUp: mainOf(above, depth, isSource),
+    mainDown: mainOf(below, height, isSource),
     boxes: boxes.length,
   };
+}
+
+/** Marks the neighbours of each item whose rank is the greatest or one less; boxes that nothing enters only among their like. */
+function mainOf({ start, list }: Links, rank: Int32Array, isSource: Uint8Array): Uint8Array {
+  const main = new Uint8Array(rank.length);
+  for (let item = 0; item < rank.length; item++) {
+    const least = leastMain(start[item], start[item + 1], list, rank, isSource);
+    for (let k = start[item]; k < start[item + 1]; k++)
+      if (least < 0 || (!isSource[list[k]] && rank[list[k]] >= least)) main[list[k]] = 1;
+  }
+  return main;
+}
+
+/** The least rank that counts as main among neighbours, or -1 where all of them do. */
+export function leastMain(
+  from: number,
+  to: number,
+  list: Int32Array,
+  rank: Int32Array,
+  isSource: Uint8Array,
+): number {
+  let most = -1;
+  for (let k = from; k < to; k++) if (!isSource[list[k]]) most = Math.max(most, rank[list[k]]);
+  return most < 0 ? -1 : Math.max(0, most - 1);
 }
 
 function commonFold(folds: Outline['folds'], a: number, b: number): number {

@@ -309,9 +309,10 @@ export function badgeText(graph: Graph, node: number): string {
   const { strings, nodes } = graph;
   const label = nodes.label[node] < 0 ? '' : strings[nodes.label[node]];
   const last = label.slice(label.lastIndexOf('.') + 1);
-  const short = last === 'weight' ? 'W' : last === 'bias' ? 'b' : last || strings[nodes.name[node]];
+  const short = last === 'weight' ? 'W' : last === 'bias' ? 'b' : last;
   const shape = nodes.shape[node] < 0 ? '' : strings[nodes.shape[node]];
-  return `${short} ${shape.replace(/^\[|\]$/g, '').replaceAll(', ', '×')}`.trim();
+  const text = `${short} ${shape.replace(/^\[|\]$/g, '').replaceAll(', ', '×')}`.trim();
+  return text || strings[nodes.name[node]];
 }
 
 /** How deep a fold stands: the number of folds around it. */

@@ -1,7 +1,8 @@
 // What the inspector says while nothing is opened: the graph as a whole, or what a finished run left behind.
 import { h } from './dom';
 import { bytes, plural, short } from './format';
-import { badgeText, foldLines, linesOf } from './outline';
+import { icon } from './icons';
+import { badgeText, foldLines } from './outline';
 import type { Run } from './run';
 import type { Item, Scene } from './scene';
 
@@ -53,11 +54,19 @@ export function graphOverview(scene: Scene, go: Go): HTMLElement[] {
             'section',
             {},
             h('h4', {}, 'Keeps most for backward'),
-            ...heavy.map(i => row(linesOf(scene.outline, i).title, bytes(nodes.saved_bytes[i]), () => go(i))),
+            ...heavy.map(i => row(called(scene, i), bytes(nodes.saved_bytes[i]), () => go(i))),
           ),
         ]
       : []),
   ];
+}
+
+/** A node's name and what tells it from others of that name: its label, or the module it is part of. */
+function called({ outline }: Scene, node: number): string {
+  const { nodes, strings } = outline.graph;
+  const label = nodes.label[node] >= 0 ? strings[nodes.label[node]] : '';
+  const where = label || (outline.paths[nodes.group[node]] ?? '');
+  return [strings[nodes.name[node]], where].filter(Boolean).join(' ');
 }
 
 function heaviest({ outline }: Scene): number[] {
@@ -101,7 +110,11 @@ export function runOverview(scene: Scene, run: Run, go: Go): HTMLElement[] {
     const said = Number.isNaN(norm) ? 'not finite' : short(norm);
     const line = row(label, said, () => go(node));
     line.classList.add('tl-arrival');
-    if (Number.isNaN(norm)) line.classList.add('tl-wrong');
+    if (Number.isNaN(norm)) {
+      line.classList.add('tl-wrong');
+      line.lastElementChild!.prepend(icon('close', 11));
+      bar.replaceChildren();
+    }
     line.insertBefore(bar, line.lastChild);
     return line;
   });

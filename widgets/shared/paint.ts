@@ -3,8 +3,9 @@ import { BOX, heightOf, WITH_BADGES, type Box, type Edge } from './layout';
 import { short } from './format';
 import { ICONS, type IconName } from './icons';
 import { paintBox, paintBadge, paintDots } from './paintbox';
+import { framesIn, namesOf, occupiedBy, paintFrames, paintNames } from './parts';
 import { DONE, WAITING, type Run } from './run';
-import { HEADER, type Item, type Look, type Rect, type Scene } from './scene';
+import { type Item, type Look, type Rect, type Scene } from './scene';
 import type { Tokens } from './theme';
 
 export interface View {
@@ -29,13 +30,17 @@ export interface Shown {
 }
 
 /** Below this scale text would be a smear: boxes are drawn as marks. */
-const TEXT_SCALE = 0.42;
-const NUMBER_SCALE = 0.7;
+const TEXT_SCALE = 0.45;
+/** From this scale on everything is written in its own size; below it only titles are, as large as can be read. */
+export const ROOMY = 0.91;
+/** No letter is smaller than this on the screen. */
+const SMALLEST = 10.5;
 /** Below this edges are straight lines without heads. */
 export const FAR = 0.25;
 
 export class Pen {
   private fitted = new Map<string, string>();
+  private widths = new Map<string, number>();
   private readonly paths = new Map<IconName, Path2D>();
   pixel = 1;
 
@@ -47,13 +52,33 @@ export class Pen {
   useTokens(tokens: Tokens): void {
     this.tokens = tokens;
     this.fitted = new Map();
+    this.widths = new Map();
   }
 
-  font(kind: 'title' | 'body' | 'code' | 'small'): string {
+  /** There is room for everything that a box says. */
+  get roomy(): boolean {
+    return this.pixel <= 1 / ROOMY;
+  }
+
+  /** A size of letters, raised to what can be read at this scale. */
+  legible(size: number): number {
+    return this.roomy ? size : Math.max(size, Math.ceil(SMALLEST * this.pixel));
+  }
+
+  font(kind: 'title' | 'body' | 'code', size = kind === 'title' ? 13 : 11.5): string {
     const { font, code } = this.tokens;
-    if (kind === 'title') return `600 13px ${font}`;
-    if (kind === 'body') return `11.5px ${font}`;
-    return kind === 'code' ? `11px ${code}` : `10.5px ${code}`;
+    return `${kind === 'title' ? '600 ' : ''}${size}px ${kind === 'code' ? code : font}`;
+  }
+
+  width(text: string, font: string): number {
+    const key = `${font}|${text}`;
+    let found = this.widths.get(key);
+    if (found === undefined) {
+      if (this.widths.size > 20_000) this.widths.clear();
+      this.ctx.font = font;
+      this.widths.set(key, (found = this.ctx.measureText(text).width));
+    }
+    return found;
   }
 
   /** Text cut to a width, with an ellipsis. */
@@ -125,11 +150,13 @@ export function paint(
   ctx.textBaseline = 'alphabetic';
   ctx.textAlign = 'left';
   const rect = { x: -view.x / scale, y: -view.y / scale, w: width / scale, h: height / scale };
-  paintEnclosures(pen, shown, rect, scale);
-  paintEdges(pen, shown, rect, scale);
+  const frames = framesIn(shown.scene, rect);
+  const names = namesOf(pen, shown.scene, frames, scale);
+  paintFrames(pen, frames, scale);
+  paintEdges(pen, shown, rect, scale, occupiedBy(frames, names));
   if (scale < TEXT_SCALE) paintDots(pen, shown, rect);
   else {
-    paintHeaders(pen, shown, rect);
+    paintNames(pen, names, shown.hoveredFold);
     shown.scene.boxesIn(rect, box => {
       ctx.globalAlpha = shown.matches && !shown.matches.has(box) ? 0.35 : 1;
       paintBox(pen, shown, box);
@@ -140,48 +167,13 @@ export function paint(
   paintRings(pen, shown);
 }
 
-function paintEnclosures(pen: Pen, { scene }: Shown, { x, y, w, h }: Rect, scale: number): void {
-  const { ctx, tokens } = pen;
-  ctx.lineWidth = pen.pixel;
-  ctx.strokeStyle = tokens.muted;
-  for (const rect of scene.layout.enclosures) {
-    if (rect.x > x + w || rect.x + rect.w < x || rect.y > y + h || rect.y + rect.h < y) continue;
-    if (rect.w * scale < 12) continue;
-    if (rect.clean) {
-      ctx.globalAlpha = 0.75;
-      ctx.setLineDash([1.5 * pen.pixel, 3 * pen.pixel]);
-      ctx.beginPath();
-      ctx.roundRect(rect.x, rect.y, rect.w, rect.h, 8);
-      ctx.stroke();
-      ctx.setLineDash([]);
-      ctx.globalAlpha = 1;
-    }
-  }
-}
-
-/** The names of open parts, over the edges that cross them. */
-function paintHeaders(pen: Pen, { scene, hoveredFold }: Shown, { x, y, w, h }: Rect): void {
-  const { tokens } = pen;
-  const { folds, graph } = scene.outline;
-  const font = pen.font('body');
-  for (const rect of scene.layout.enclosures) {
-    if (rect.x > x + w || rect.x + rect.w < x || rect.y > y + h || rect.y + HEADER < y) continue;
-    const { id, group } = folds[rect.fold];
-    const title = scene.titleOf(id);
-    const type = group >= 0 ? graph.groups[group].type : '';
-    const text = pen.fit(type && type !== title ? `${title} (${type})` : title, rect.w - 34, font);
-    const colour = hoveredFold === id ? tokens.ink : tokens.muted;
-    pen.icon('down', rect.x + 8, rect.y + 7, 10, colour);
-    halo(pen, text, rect.x + 22, rect.y + 16, font, colour);
-  }
-}
-
 interface Stroke {
   readonly edge: Edge;
   readonly points: readonly number[];
 }
 
-function paintEdges(pen: Pen, shown: Shown, rect: Rect, scale: number): void {
+/** `taken` are places where no number may stand. */
+function paintEdges(pen: Pen, shown: Shown, rect: Rect, scale: number, taken: Rect[]): void {
   const { ctx, tokens } = pen;
   const { run, scene } = shown;
   const flowing: Stroke[] = [];
@@ -211,11 +203,10 @@ function paintEdges(pen: Pen, shown: Shown, rect: Rect, scale: number): void {
     for (const { points } of heads) head(ctx, points[points.length - 2], points[points.length - 1], 1, 4, 7);
   }
   for (const stroke of stubs) paintStub(pen, shown, stroke);
-  const taken: Rect[] = [];
   if (scale < FAR) paintFarFlows(pen, shown, flowing);
   else {
     const arrows = flowing.map(stroke => paintFlow(pen, shown, stroke, taken));
-    if (scale >= NUMBER_SCALE) for (const arrow of arrows) paintNumber(pen, scene, arrow, taken);
+    if (pen.roomy) for (const arrow of arrows) paintNumber(pen, scene, arrow, taken);
   }
   ctx.globalAlpha = 1;
 }
@@ -341,16 +332,23 @@ function paintNumber(pen: Pen, scene: Scene, { points, width, norm }: Arrow, tak
   const text = Number.isNaN(norm) ? 'not finite' : `‖g‖ ${short(norm)}`;
   const font = pen.font('body');
   ctx.font = font;
-  const w = ctx.measureText(text).width;
+  const w = pen.width(text, font);
   // A line that bends away leaves room on its other side.
-  const left = x1 > x0 + 6;
-  const x = left ? x0 - w - 9 - width / 2 : x0 + 9 + width / 2;
-  const y = Math.abs(x1 - x0) > 6 ? y0 + 15 : (y0 + y1) / 2 + 6;
-  const room = { x: x - 3, y: y - 11, w: w + 6, h: 14 };
-  if (y1 - y0 < 26 || taken.some(other => overlap(other, room)) || occupied(scene, room)) return;
-  taken.push(room);
-  halo(pen, text, x, y, font, Number.isNaN(norm) ? tokens.warn : tokens.muted);
+  const bends = Math.abs(x1 - x0) > 6;
+  const x = x1 > x0 + 6 ? x0 - w - 9 - width / 2 : x0 + 9 + width / 2;
+  const middle = (y0 + y1) / 2 + 4;
+  const heights = bends ? [y0 + 15] : NEAR.map(by => middle + by);
+  for (const y of heights) {
+    const room = { x: x - 3, y: y - 11, w: w + 6, h: 14 };
+    if (room.y < y0 || room.y + room.h > y1 || taken.some(other => overlap(other, room))) continue;
+    if (occupied(scene, room)) continue;
+    taken.push(room);
+    return halo(pen, text, x, y, font, Number.isNaN(norm) ? tokens.warn : tokens.muted);
+  }
 }
+
+/** How far from the middle of its line a number may stand, the likeliest first. */
+const NEAR = [0, -8, 8, -16, 16, -24, 24, -32, 32, -40, 40];
 
 /** Text that lines pass behind. */
 function halo({ ctx, tokens }: Pen, text: string, x: number, y: number, font: string, colour: string): void {
@@ -403,16 +401,17 @@ function paintStub(pen: Pen, shown: Shown, { edge, points }: Stroke): void {
 /** Rings around what is opened, and around where the keyboard is. */
 function paintRings(pen: Pen, { scene, selected, cursor }: Shown): void {
   const { ctx, tokens } = pen;
-  const ring = (item: Item | null, colour: string, gap: number, width: number) => {
-    const rect = item === null ? null : scene.rectOf(item);
+  const ring = (item: Item | null, colour: string, width: number) => {
+    const rect = item === null ? null : scene.outerRectOf(item);
     if (!rect) return;
+    const gap = rect.h > 30 ? 6 : 3;
     const w = Math.max(width, width * pen.pixel * 0.8);
     ctx.strokeStyle = colour;
     ctx.lineWidth = w;
     ctx.beginPath();
-    ctx.roundRect(rect.x - gap, rect.y - gap, rect.w + 2 * gap, rect.h + 2 * gap, rect.h > 30 ? 9 : 12);
+    ctx.roundRect(rect.x - gap, rect.y - gap, rect.w + 2 * gap, rect.h + 2 * gap, rect.h > 30 ? 10 : 12);
     ctx.stroke();
   };
-  if (selected !== cursor) ring(selected, tokens.ink, 5, 1);
-  ring(cursor, tokens.accent, 5, 2);
+  if (selected !== cursor) ring(selected, tokens.ink, 1);
+  ring(cursor, tokens.accent, 2);
 }

@@ -48,11 +48,15 @@ export function paintBox(pen: Pen, shown: Shown, box: Box): void {
   if (look.state === CURRENT) paintCurrent(pen, { x, y, w, h: BOX });
   const marks = paintMarks(pen, look, x + w - 20, y + 8);
   const left = box.fold >= 0 ? 24 : 12;
-  if (box.fold >= 0) pen.icon('right', x + 8, y + 9, 11, tokens.muted);
-  pen.text(box.title, x + left, y + 19, w - left - 10 - marks, pen.font('title'), style.text);
+  if (box.fold >= 0) pen.icon('right', x + 8, y + (pen.roomy ? 9 : 17), 11, tokens.muted);
   const running = box.fold >= 0 && shown.run && look.done > 0 && look.done < look.total;
-  const subtitle = running ? `${look.done} of ${look.total} done` : box.subtitle;
-  pen.text(subtitle, x + left, y + 35, w - left - (look.edited ? 26 : 10), pen.font('body'), tokens.muted);
+  const size = pen.legible(13);
+  const base = pen.roomy ? 19 : BOX / 2 + size * 0.36;
+  pen.text(box.title, x + left, y + base, w - left - 10 - marks, pen.font('title', size), style.text);
+  if (pen.roomy) {
+    const subtitle = running ? `${look.done} of ${look.total} done` : box.subtitle;
+    pen.text(subtitle, x + left, y + 35, w - left - (look.edited ? 26 : 10), pen.font('body'), tokens.muted);
+  }
   if (running) paintProgress(pen, box, look);
   if (look.broken) octagon(pen, x, y, true);
   else if (hovered && shown.run && box.node >= 0 && !look.hollow) octagon(pen, x, y, false);
@@ -84,16 +88,25 @@ function paintProgress(pen: Pen, { x, y, w }: Box, { done, total }: Look): void 
 
 /** The second line around the current node, and the triangle at its left edge. */
 function paintCurrent(pen: Pen, { x, y, w, h }: Rect): void {
-  const { ctx, tokens } = pen;
-  ctx.strokeStyle = ctx.fillStyle = tokens.accent;
+  secondLine(pen, { x, y, w, h }, 3.5, RADIUS + 3);
+  triangle(pen, x - 7, y + h / 2, 9);
+}
+
+function secondLine({ ctx, tokens }: Pen, { x, y, w, h }: Rect, gap: number, radius: number): void {
+  ctx.strokeStyle = tokens.accent;
   ctx.lineWidth = 1;
   ctx.beginPath();
-  ctx.roundRect(x - 3.5, y - 3.5, w + 7, h + 7, Math.min(RADIUS + 3, h));
+  ctx.roundRect(x - gap, y - gap, w + 2 * gap, h + 2 * gap, radius);
   ctx.stroke();
+}
+
+/** A triangle that points right, with its tip at a place. */
+function triangle({ ctx, tokens }: Pen, x: number, y: number, long: number): void {
+  ctx.fillStyle = tokens.accent;
   ctx.beginPath();
-  ctx.moveTo(x - 7, y + h / 2);
-  ctx.lineTo(x - 16, y + h / 2 - 6);
-  ctx.lineTo(x - 16, y + h / 2 + 6);
+  ctx.moveTo(x, y);
+  ctx.lineTo(x - long, y - long * 0.67);
+  ctx.lineTo(x - long, y + long * 0.67);
   ctx.closePath();
   ctx.fill();
 }
@@ -148,11 +161,11 @@ function hatch({ ctx, tokens }: Pen, { x, y, w }: Box): void {
 }
 
 /** A breakpoint on the border, or where one would stand. */
-function octagon({ ctx, tokens }: Pen, x: number, y: number, set: boolean): void {
+function octagon({ ctx, tokens }: Pen, x: number, y: number, set: boolean, radius = 6.5): void {
   ctx.beginPath();
   for (let i = 0; i < 8; i++) {
     const angle = Math.PI / 8 + (i * Math.PI) / 4;
-    ctx.lineTo(x + 6.5 * Math.cos(angle), y + 6.5 * Math.sin(angle));
+    ctx.lineTo(x + radius * Math.cos(angle), y + radius * Math.sin(angle));
   }
   ctx.closePath();
   ctx.fillStyle = set ? tokens.warn : tokens.surface;
@@ -176,23 +189,45 @@ export function paintBadge(pen: Pen, shown: Shown, badge: Badge): void {
   ctx.fill();
   ctx.stroke();
   ctx.setLineDash([]);
-  if (look?.state === CURRENT) paintCurrent(pen, { x, y, w, h: BADGE });
-  pen.text(badge.text, x + 7, y + 12.5, w - 12, pen.font('code'), style?.text ?? tokens.ink);
-  if (look?.nan) pen.icon('close', x + w - 5, y - 4, 9, tokens.warn);
-  else if (look?.state === DONE) corner(pen, x + w - 4, y + 1, 'tick');
-  else if (look?.state === WAITING) corner(pen, x + w - 4, y + 1, 'clock');
-  if (look?.broken) octagon(pen, x, y + 4, true);
-  if (look?.edited) pen.icon('pencil', x + w - 16, y - 5, 10, tokens.warn);
+  if (look?.state === CURRENT) secondLine(pen, { x, y, w, h: BADGE }, 2.5, BADGE / 2 + 2.5);
+  paintInBadge(pen, badge, look, style?.text ?? tokens.ink);
+  if (look?.broken) octagon(pen, x + 4, y + 1, true, 5);
 }
 
-function corner(pen: Pen, x: number, y: number, mark: 'tick' | 'clock'): void {
-  const { ctx, tokens } = pen;
-  ctx.fillStyle = tokens.surface;
-  ctx.beginPath();
-  ctx.arc(x, y, 6, 0, 2 * Math.PI);
-  ctx.fill();
-  if (mark === 'tick') pen.icon('tick', x - 5, y - 5, 10, tokens.done);
-  else clock(pen, x, y, 4);
+const MARK = 8;
+
+/** What stands in a badge, in its middle: a triangle if it is current, its words where they can be read, its marks. */
+function paintInBadge(pen: Pen, { text, x, y, w }: Badge, look: Look | null, colour: string): void {
+  const { tokens } = pen;
+  const font = pen.font('code');
+  const marks: ('close' | 'tick' | 'clock' | 'pencil')[] = [];
+  if (look?.nan) marks.push('close');
+  else if (look?.state === DONE) marks.push('tick');
+  else if (look?.state === WAITING) marks.push('clock');
+  if (look?.edited) marks.push('pencil');
+  const current = look?.state === CURRENT;
+  const signs = marks.length + (current ? 1 : 0);
+  const gap = signs > 1 ? 2 : 4;
+  const beside = (MARK + gap) * signs;
+  const words = pen.roomy ? pen.fit(text, w - 6 - beside, font) : '';
+  const wide = words ? pen.width(words, font) : -gap;
+  let at = x + (w - wide - beside) / 2;
+  if (current) {
+    triangle(pen, at + MARK, y + BADGE / 2, MARK);
+    at += MARK + gap;
+  }
+  if (words) {
+    pen.ctx.font = font;
+    pen.ctx.fillStyle = colour;
+    pen.ctx.fillText(words, at, y + 12.5);
+  }
+  at += wide + gap;
+  for (const mark of marks) {
+    const top = y + (BADGE - MARK) / 2;
+    if (mark === 'clock') clock(pen, at + MARK / 2, y + BADGE / 2, 4);
+    else pen.icon(mark, at, top, MARK, mark === 'tick' ? tokens.done : tokens.warn);
+    at += MARK + gap;
+  }
 }
 
 /** From far away a box is a rectangle: outlined when not reached, half full when a gradient waits, full when done. */

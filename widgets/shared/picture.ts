@@ -1,15 +1,15 @@
 // The canvas with its view: pan, zoom, fit, what is under the pointer. It paints when something changed and it can be seen.
 import { h, onFrame, setAttributes, Undos } from './dom';
+import { heightOf } from './layout';
 import { Minimap } from './minimap';
 import { FAR, paint, Pen, type Shown, type View } from './paint';
-import type { Hit, Item, Scene } from './scene';
+import type { Hit, Item, Rect, Scene } from './scene';
 import { readTokens, watchTheme } from './theme';
 
 const SMALLEST = 0.004;
 const LARGEST = 2.5;
-/** A picture opens no smaller than this; what does not fit is reached by panning. */
-const READABLE = 0.62;
-const COMFORTABLE = 0.85;
+/** A picture opens no smaller than this, where everything in it is written; what does not fit is reached by panning. */
+const READABLE = 0.92;
 const GLIDE = 140;
 /** Pictures of more boxes are kept as a still while they are seen from far away, if they have no more pixels than that. */
 const MANY = 1500;
@@ -18,8 +18,8 @@ const STILL_PIXELS = 6e6;
 export interface PictureEvents {
   /** A click; `null` where nothing is. */
   pick(hit: Hit | null, twice: boolean): void;
-  /** What is under the pointer, and how far right that is in the picture's own pixels. */
-  hover(hit: Hit | null, x: number): void;
+  /** What is under the pointer. */
+  hover(hit: Hit | null): void;
   /** The canvas wants the keyboard. */
   focus(): void;
   hasFocus(): boolean;
@@ -118,14 +118,18 @@ export class Picture {
     this.view = this.wholeView();
     if (this.view.scale >= READABLE) return;
     const rect = start === null ? null : this.shown!.scene.rectOf(start);
+    const { boxes } = this.shown!.scene.layout;
+    this.view.scale = READABLE;
+    const { x, y, w, h } = rect ?? { ...boxes[boxes.length - 1], h: 0 };
+    this.view = this.snug(this.centredOn(x + w / 2, y + h / 2));
+  }
+
+  /** Without empty space on a side where the picture goes on on the other. */
+  private snug({ scale, x, y }: View): View {
     const { layout } = this.shown!.scene;
-    this.view.scale = COMFORTABLE;
-    const { boxes } = layout;
-    const result = boxes[boxes.length - 1];
-    this.view = rect
-      ? this.centredOn(rect.x + rect.w / 2, rect.y + rect.h / 2)
-      : this.centredOn(result.x + result.w / 2, layout.height - this.height / 2 / COMFORTABLE);
-    this.clamp(this.view);
+    const fill = (at: number, size: number, room: number) =>
+      size * scale <= room ? (room - size * scale) / 2 : Math.min(0, Math.max(room - size * scale, at));
+    return { scale, x: fill(x, layout.width, this.width), y: fill(y, layout.height, this.height) };
   }
 
   private wholeView(): View {
@@ -165,7 +169,7 @@ export class Picture {
     const fits = left >= 24 && left + w <= this.width - 24 && to.scale === scale;
     to.x = fits ? x : this.width / 2 - cx * to.scale;
     to.y = this.height / 2 - cy * to.scale;
-    this.moveTo(to);
+    this.moveTo(this.snug(to));
   }
 
   /** Where an item is drawn, in the picture's own pixels. */
@@ -175,6 +179,17 @@ export class Picture {
     return rect
       ? { x: rect.x * scale + x, y: rect.y * scale + y, w: rect.w * scale, h: rect.h * scale }
       : null;
+  }
+
+  /** How many boxes a place of the picture would cover. */
+  covered({ x, y, w, h }: Rect): number {
+    const { scale, x: left, y: top } = this.view;
+    let count = 0;
+    const rect = { x: (x - left) / scale, y: (y - top) / scale, w: w / scale, h: h / scale };
+    this.shown?.scene.boxesIn(rect, box => {
+      if (box.y < rect.y + rect.h && box.y + heightOf(box) > rect.y) count++;
+    });
+    return count;
   }
 
   private centredOn(x: number, y: number): View {
@@ -292,7 +307,7 @@ export class Picture {
     else this.glide = null;
   }
 
-  private hitAt(event: MouseEvent): { hit: Hit | null; x: number } {
+  private hitAt(event: MouseEvent): Hit | null {
     const box = this.canvas.getBoundingClientRect();
     // A host may scale the page: measure in the canvas's own pixels.
     const grown = box.width / this.width || 1;
@@ -304,7 +319,7 @@ export class Picture {
       (y - view.y) / view.scale,
       view.scale < 0.7 ? 3 / view.scale : 0,
     );
-    return { hit: hit ?? null, x };
+    return hit ?? null;
   }
 
   private listen(): void {
@@ -313,9 +328,9 @@ export class Picture {
     let pointer: PointerEvent | null = null;
     const hover = onFrame(() => {
       if (!pointer || drag?.moved) return;
-      const { hit, x } = this.hitAt(pointer);
+      const hit = this.hitAt(pointer);
       canvas.style.cursor = hit ? 'pointer' : 'grab';
-      this.events.hover(hit, x);
+      this.events.hover(hit);
     });
     undos.add(hover.undo);
     undos.on(canvas, 'pointerdown', event => {
@@ -330,7 +345,7 @@ export class Picture {
       if (drag) {
         const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
         if (!drag.moved && Math.hypot(dx, dy) < 4) return;
-        if (!drag.moved) this.events.hover(null, 0);
+        if (!drag.moved) this.events.hover(null);
         drag.moved = true;
         canvas.style.cursor = 'grabbing';
         this.moveTo({ scale: drag.view.scale, x: drag.view.x + dx, y: drag.view.y + dy }, false);
@@ -339,16 +354,16 @@ export class Picture {
     const release = (event: PointerEvent) => {
       const moved = drag?.moved ?? true;
       drag = null;
-      if (!moved && event.type === 'pointerup') this.events.pick(this.hitAt(event).hit, event.detail > 1);
+      if (!moved && event.type === 'pointerup') this.events.pick(this.hitAt(event), event.detail > 1);
       hover.ask();
     };
     undos.on(canvas, 'pointerup', release);
     undos.on(canvas, 'pointercancel', release);
     undos.on(canvas, 'pointerleave', () => {
       pointer = null;
-      this.events.hover(null, 0);
+      this.events.hover(null);
     });
-    undos.on(canvas, 'dblclick', event => this.events.pick(this.hitAt(event).hit, true));
+    undos.on(canvas, 'dblclick', event => this.events.pick(this.hitAt(event), true));
     undos.on(canvas, 'wheel', event => this.wheel(event), { passive: false });
   }
 

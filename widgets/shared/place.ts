@@ -1,8 +1,10 @@
 // The numbers of layout.md: B.7 to B.10, from ordered layers to places on the canvas.
 import {
+  BADGE_GAP,
   BADGE_TOP,
   BOX,
   heightOf,
+  leastMain,
   type Box,
   type Edge,
   type Enclosure,
@@ -15,6 +17,8 @@ const GAP = 28;
 const ROW = 40;
 const MARGIN = 24;
 const LARGE = 5000;
+/** How much more a box on the longest way keeps to it than others keep to theirs. */
+const MAIN = 2 ** 20;
 
 /** The top and the bottom of every layer. */
 export interface Rows {
@@ -24,7 +28,7 @@ export interface Rows {
 
 /** B.7: every item as near to its neighbours' middle as order and gaps allow (pool adjacent violators). */
 export function placeX(items: Items, paths: readonly number[][]): void {
-  const { layers, above, below, x } = items;
+  const { layers, above, below, x, depth, height, mainUp, mainDown } = items;
   const offsets = layers.map(layer => offsetsOf(layer, items, paths));
   layers.forEach((layer, l) => {
     const half = offsets[l][layer.length - 1] / 2;
@@ -34,14 +38,21 @@ export function placeX(items: Items, paths: readonly number[][]): void {
   const sums = new Float64Array(widest);
   const masses = new Float64Array(widest);
   const firsts = new Int32Array(widest + 1);
-  const settle = (layer: readonly number[], offset: Float64Array, links: Links, last = false) => {
+  const settle = (
+    layer: readonly number[],
+    offset: Float64Array,
+    links: Links,
+    rank: Int32Array,
+    main: Uint8Array,
+    last = false,
+  ) => {
     let blocks = 0;
     for (let i = 0; i < layer.length; i++) {
       const item = layer[i];
       const stays = last && !items.isSource[item];
-      const wish = stays ? NaN : wishOf(item, links, items);
+      const wish = stays ? NaN : wishOf(item, links, rank, items);
       const keeps = wish !== wish;
-      let mass = stays ? 1000 : keeps || last ? 1 : item >= items.boxes ? 8 : 4;
+      let mass = stays ? 1000 : keeps || last ? 1 : main[item] ? MAIN : item >= items.boxes ? 8 : 4;
       let sum = mass * ((keeps ? x[item] : wish) - offset[i]);
       let first = i;
       while (blocks && sum / mass < sums[blocks - 1] / masses[blocks - 1]) {
@@ -62,22 +73,31 @@ export function placeX(items: Items, paths: readonly number[][]): void {
   };
   const last = items.width.length <= LARGE ? 8 : 2;
   for (let round = 0; round <= last; round++) {
-    if (round % 2 === 0) for (let l = 1; l < layers.length; l++) settle(layers[l], offsets[l], above);
-    else for (let l = layers.length - 2; l >= 0; l--) settle(layers[l], offsets[l], below);
+    if (round % 2 === 0)
+      for (let l = 1; l < layers.length; l++) settle(layers[l], offsets[l], above, depth, mainDown);
+    else for (let l = layers.length - 2; l >= 0; l--) settle(layers[l], offsets[l], below, height, mainUp);
   }
-  for (let l = layers.length - 2; l >= 0; l--) settle(layers[l], offsets[l], below, true);
+  for (let l = layers.length - 2; l >= 0; l--) settle(layers[l], offsets[l], below, height, mainUp, true);
 }
 
-/** The middle of the neighbours on one side, without boxes that nothing enters unless all are such; NaN if there are none. */
-function wishOf(item: number, { start, list }: Links, { x, isSource }: Items): number {
+/**
+ * The middle of the neighbours on one side that stand on the longest way (or one short of it), without boxes that nothing enters
+ * unless all are such; NaN if there are none.
+ */
+function wishOf(item: number, { start, list }: Links, rank: Int32Array, { x, isSource }: Items): number {
   const from = start[item];
   const to = start[item + 1];
   if (to - from === 1) return x[list[from]];
-  let main = 0;
-  for (let k = from; k < to; k++) main += 1 - isSource[list[k]];
+  const least = leastMain(from, to, list, rank, isSource);
+  let count = 0;
   let total = 0;
-  for (let k = from; k < to; k++) if (!main || !isSource[list[k]]) total += x[list[k]];
-  return total / (main || to - from);
+  for (let k = from; k < to; k++) {
+    const other = list[k];
+    if (least >= 0 && (isSource[other] || rank[other] < least)) continue;
+    total += x[other];
+    count++;
+  }
+  return total / count;
 }
 
 function offsetsOf(
@@ -217,7 +237,7 @@ export function moveToMargin(
     for (const badge of box.badges) {
       badge.x = x;
       badge.y = box.y + BADGE_TOP;
-      x += badge.w + 6;
+      x += badge.w + BADGE_GAP;
     }
   }
   for (let l = 0; l < rows.top.length; l++) {

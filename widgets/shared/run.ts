@@ -145,6 +145,3 @@ const WHY: Record<Reason, string> = {
   done: 'finished',
   exception: 'a node raised an exception',
 };
-
-/** The node that would be next after a move to `step`, or -1 when that is not known. */
-export const nodeAtStep = (run: Run, step: number) => run.schedule[step] ?? -1;

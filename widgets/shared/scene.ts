@@ -1,6 +1,7 @@
 // What is on the canvas: which boxes and edges a rectangle shows, what lies under the pointer, and what each box says of the run.
 import { BADGE, BOX, heightOf, LONG, type Badge, type Box, type Edge, type Layout } from './layout';
 import { foldLines, type Outline } from './outline';
+import { HEADER } from './parts';
 import { CURRENT, DONE, FREED, IDLE, WAITING, type Run } from './run';
 import { FLAGS } from './snapshot';
 
@@ -32,8 +33,6 @@ export type Hit =
   | { kind: 'badge'; badge: Badge; box: Box; item: Item }
   | { kind: 'fold'; fold: number }
   | { kind: 'stub'; edge: Edge; item: Item };
-
-export const HEADER = 20;
 
 export class Scene {
   /** Per layer: the edges that leave it, and the stubs that arrive below it. */
@@ -89,6 +88,12 @@ export class Scene {
     const badge = item >= 0 && box.node !== item ? box.badges.find(each => each.node === item) : undefined;
     if (badge) return { x: badge.x, y: badge.y, w: badge.w, h: BADGE };
     return { x: box.x, y: box.y, w: box.w, h: BOX };
+  }
+
+  /** The same with the badges that hang on a box. */
+  outerRectOf(item: Item): Rect | null {
+    const [box, rect] = [this.boxOf(item), this.rectOf(item)];
+    return box && rect?.h === BOX ? { ...rect, h: heightOf(box) } : rect;
   }
 
   titleOf(fold: number): string {
@@ -159,8 +164,7 @@ export class Scene {
       if (found) return;
       if (Math.hypot(x - box.x, y - box.y) < 8 + slack && box.node >= 0) found = { kind: 'break', box, item };
       else if (box.fold >= 0 && within(x, y, box.x, box.y, 26, 26)) found = { kind: 'fold', fold: box.fold };
-      else if (within(x, y, box.x, box.y, box.w, heightOf(box) - (box.badges.length ? 10 : 0)))
-        found = { kind: 'box', box, item };
+      else if (within(x, y, box.x, box.y, box.w, BOX)) found = { kind: 'box', box, item };
     });
     if (found) return found;
     for (const rect of this.layout.enclosures)

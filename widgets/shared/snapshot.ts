@@ -110,6 +110,8 @@ export interface ArrayPreview {
   readonly bytes: number;
   /** statistics come from an even sample, not from every element */
   readonly sampled: boolean;
+  /** the element in the upper left corner of the grid */
+  readonly start: readonly number[];
   readonly grid: readonly (readonly (number | null)[])[];
   readonly marks: readonly (readonly string[])[];
   /** "first 8 of 64 rows" */
@@ -124,6 +126,17 @@ export interface ArrayPreview {
   readonly inf: number;
   /** as the tensor prints, cut short */
   readonly text: string;
+}
+
+/**
+ * Another part of an array that is looked at: what `ArrayPreview` says of its grid.
+ */
+export interface ArrayWindow {
+  readonly start: readonly number[];
+  readonly grid: readonly (readonly (number | null)[])[];
+  readonly marks: readonly (readonly string[])[];
+  /** "rows 8 to 15 of 64" */
+  readonly grid_caption: string;
 }
 
 /**
@@ -177,7 +190,7 @@ export interface NodeDetail {
   readonly formula: string;
   /** "grad_self = grad · (1 − result²)" */
   readonly derivative: string;
-  /** "[64, 16]   [64, 16]   [64, 16]" */
+  /** "grad [64, 16] · result [64, 16]" */
   readonly derivative_shapes: string;
   readonly site: Site | null;
   readonly shape: readonly number[];
@@ -236,6 +249,8 @@ export interface Stopped {
   /** 64 bins of the gradient that waits at `node` */
   readonly histogram: readonly number[];
   readonly sentence: string;
+  /** of the node that the request wanted to see next */
+  readonly detail: NodeDetail | null;
 }
 
 /**
@@ -256,6 +271,8 @@ export interface SessionState {
   readonly breakpoints: Breakpoints;
   /** a cell waits for this run */
   readonly blocking: boolean;
+  /** why the session is over, or "" */
+  readonly closed: string;
 }
 
 /**

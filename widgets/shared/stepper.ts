@@ -1,6 +1,6 @@
 // The stepper: a backward pass that waits. Every key is a request; what comes back is where the run stands.
 import './theme.css';
-import type { Editing } from './arrays';
+import type { Editing, Paging } from './arrays';
 import { Conditions } from './conditions';
 import { button, enable, type Key } from './controls';
 import { h, Undos, type Undo } from './dom';
@@ -14,7 +14,6 @@ import {
   CURRENT,
   DONE,
   isOver,
-  nodeAtStep,
   startRun,
   statusOf,
   WAITING,
@@ -23,6 +22,7 @@ import {
 import type { Item } from './scene';
 import { Scrubber } from './scrubber';
 import type {
+  ArrayWindow,
   Breakpoints,
   GradientSlot,
   NodeDetail,
@@ -48,7 +48,9 @@ export function mountStepper(element: HTMLElement, transport: Transport, options
 /** Why a session is over, from its `closed` event. */
 const closing = (body: unknown) => {
   const message = (body as { message?: string } | null)?.message ?? '';
-  return message ? `Closed: ${message}.` : 'Closed.';
+  if (!message) return 'Closed.';
+  const said = /\bclosed\b/i.test(message);
+  return said ? `${message[0].toUpperCase()}${message.slice(1)}.` : `Closed: ${message}.`;
 };
 
 const LINES_KEPT = 200;
@@ -64,6 +66,8 @@ class Stepper {
   private run: Run | null = null;
   /** Details that hold at this step, by node id. */
   private details = new Map<number, Promise<NodeDetail>>();
+  /** By node id: where the grids of its arrays stand that somebody has moved. */
+  private readonly windows = new Map<number, Record<string, readonly number[]>>();
   /** Steps asked for while an answer is awaited: forward positive, back negative. */
   private queued = 0;
   private busy = false;
@@ -84,6 +88,7 @@ class Stepper {
       what: 'backward',
       keys: this.keys(),
       fill: options.fill,
+      least: 430,
       detailOf: node => this.detailOf(node),
       opened: () => this.inspect(false),
       breakAt: node => void this.toggleBreak(node),
@@ -138,6 +143,7 @@ class Stepper {
         const { graph } = state;
         this.viewer.setTitle(graph.title);
         this.viewer.setGraph(graph, this.run, this.run.current < 0 ? null : this.run.current);
+        if (state.closed) this.run = closeRun(this.run, closing({ message: state.closed }));
         this.show();
       })
       .catch((error: Error) => this.viewer.giveUp(`This run could not be shown: ${error.message}`));
@@ -229,20 +235,18 @@ class Stepper {
       const { queued, run } = this;
       this.queued = 0;
       if (queued > 0 ? isOver(run) : run.step === 0) break;
-      const ahead = nodeAtStep(run, run.step + queued);
-      await this.move(queued > 0 ? 'next' : 'stepBack', { count: Math.abs(queued) }, ahead);
+      await this.move(queued > 0 ? 'next' : 'stepBack', { count: Math.abs(queued) });
     }
     this.queued = 0;
     this.busy = false;
   }
 
   private ask(command: string, parameters: Record<string, unknown> = {}): void {
-    if (this.run && !this.run.closed)
-      void this.move(command, parameters, command === 'restart' ? nodeAtStep(this.run, 0) : -1);
+    if (this.run && !this.run.closed) void this.move(command, parameters);
   }
 
   private goTo(step: number): Promise<void> {
-    return this.run ? this.move('goTo', { step }, nodeAtStep(this.run, step)) : Promise.resolve();
+    return this.run ? this.move('goTo', { step }) : Promise.resolve();
   }
 
   private runTo(node: number): void {
@@ -250,19 +254,16 @@ class Stepper {
     const step = this.run.schedule.indexOf(node);
     if (step < 0) this.viewer.say('No gradient goes to this node in this run.');
     else if (step < this.run.step) void this.goTo(step);
-    else void this.move('runTo', { node: this.idOf(node) }, node);
+    else void this.move('runTo', { node: this.idOf(node) });
   }
 
-  /** Sends a move. The detail of the node where it should stop is asked for in the same breath. */
-  private async move(command: string, parameters: Record<string, unknown>, ahead: number): Promise<void> {
-    const answer = this.client.request<Stopped>(command, parameters);
-    const known = ahead >= 0 && this.viewer.picture.visible;
-    const detail = known ? this.client.request<NodeDetail>('inspect', { node: this.idOf(ahead) }) : null;
-    detail?.catch(() => undefined);
+  /** Sends a move. The answer brings what is to be seen of the node where it stops. */
+  private async move(command: string, parameters: Record<string, unknown>): Promise<void> {
+    const inspect = this.viewer.picture.visible;
     try {
-      const stopped = await answer;
+      const stopped = await this.client.request<Stopped>(command, { ...parameters, inspect });
       this.viewer.fail(null);
-      this.arrive(stopped, detail && { node: this.idOf(ahead), detail });
+      this.arrive(stopped);
     } catch (error) {
       this.refused(command, error as Error);
     }
@@ -273,12 +274,12 @@ class Stepper {
     this.viewer.fail(error instanceof Refused ? error.message : `${command} failed: ${error.message}`);
   }
 
-  private arrive(stopped: Stopped, early: { node: number; detail: Promise<NodeDetail> } | null = null): void {
+  private arrive(stopped: Stopped): void {
     if (!this.run) return;
     try {
       const run = applyStopped(this.run, stopped);
       this.details.clear();
-      if (early) this.details.set(early.node, early.detail);
+      if (stopped.detail) this.details.set(stopped.detail.id, Promise.resolve(stopped.detail));
       // A move is about where the run stands now: what was opened before steps back.
       if (stopped.reason !== 'edited') {
         this.viewer.selected = null;
@@ -363,7 +364,7 @@ class Stepper {
     const id = this.idOf(node);
     let detail = this.details.get(id);
     if (!detail) {
-      detail = this.client.request<NodeDetail>('inspect', { node: id });
+      detail = this.client.request<NodeDetail>('inspect', { node: id, windows: this.windows.get(id) ?? {} });
       detail.catch(() => this.details.delete(id));
       this.details.set(id, detail);
     }
@@ -412,6 +413,7 @@ class Stepper {
       gradients: true,
       actions: item < 0 ? [] : this.actions(item, detail),
       editing: (slot: GradientSlot) => this.editing(item, slot),
+      paging: (part: string) => this.paging(item, part),
       go: (to: Item) => viewer.open(to),
       openSite: this.options.openSite,
     };
@@ -430,10 +432,26 @@ class Stepper {
   private editing(item: Item, slot: GradientSlot): Editing | null {
     if (slot.role !== 'incoming' || item < 0 || !this.canEdit(item)) return null;
     const set = async (index: readonly number[], value: number | string) => {
-      const request = { node: this.idOf(item), output: slot.output, index, value };
+      const node = this.idOf(item);
+      const seen = { inspect: node, windows: this.windows.get(node) ?? {} };
+      const request = { node, output: slot.output, index, value, ...seen };
       this.arrive(await this.client.request<Stopped>('setGradient', request));
     };
     return { name: slot.name, set };
+  }
+
+  private paging(item: Item, part: string): Paging | null {
+    if (item < 0 || this.run?.closed) return null;
+    const node = this.idOf(item);
+    return {
+      part,
+      load: start => this.client.request<ArrayWindow>('values', { node, part, start }),
+      moved: start => {
+        this.windows.set(node, { ...this.windows.get(node), [part]: start });
+        // What is known of the node shows another part than the one that is looked at now.
+        this.details.delete(node);
+      },
+    };
   }
 
   private edit(): void {

@@ -162,6 +162,7 @@ export function stoppedOf(facts: Partial<Stopped> = {}): Stopped {
     changes: { node: [], state: [], norm: [], edge: [], flow: [] },
     histogram: [],
     sentence: '',
+    detail: null,
     ...facts,
   };
 }
@@ -181,7 +182,8 @@ export function sessionOf(graph: Graph): SessionState {
     upcoming,
     changes,
   });
-  return { schema: SESSION, graph, stopped, breakpoints: { nodes: [], predicates: [] }, blocking: false };
+  const breakpoints = { nodes: [], predicates: [] };
+  return { schema: SESSION, graph, stopped, breakpoints, blocking: false, closed: '' };
 }
 
 /** The Python side of a session, played by a table of answers; what was asked is kept in `sent`. */

@@ -4,7 +4,7 @@ import { h, setText, Undos } from './dom';
 import { Finder } from './find';
 import { HoverCard } from './hovercard';
 import { layoutOf, type Box } from './layout';
-import { defaultFolds, outlineOf, type Outline } from './outline';
+import { defaultFolds, holds, outlineOf, type Outline } from './outline';
 import type { Shown } from './paint';
 import { Picture } from './picture';
 import type { Run } from './run';
@@ -19,6 +19,8 @@ export interface ViewerOptions {
   readonly keys: readonly Key[];
   /** Takes the height of its container. */
   readonly fill?: boolean;
+  /** The least height of picture and inspector. */
+  readonly least?: number;
   /** Everything about a node, or null when there is nobody to ask. */
   detailOf(node: number): Promise<NodeDetail> | null;
   /** Something was opened, or closed (null). */
@@ -47,6 +49,7 @@ export class Viewer {
   private hoveredFold: number | null = null;
   private matches: ReadonlySet<Box> | null = null;
   private painted = 0;
+  private tall = 0;
   private scrolled = false;
   private treeTimer = 0;
   private readonly of = h('code', { class: 'tl-of tl-cut' });
@@ -84,13 +87,16 @@ export class Viewer {
     });
     this.picture = new Picture(this.root, {
       pick: (hit, twice) => this.pick(hit, twice),
-      hover: (hit, x) => this.hover(hit, x),
+      hover: hit => this.hover(hit),
       seen: () => options.seen?.(),
       focus: () => this.focus(),
       hasFocus: () => this.root.contains(document.activeElement),
       painted: () => (this.root.dataset.painted = String(++this.painted)),
     });
-    this.card = new HoverCard(node => options.detailOf(node));
+    this.card = new HoverCard(
+      node => options.detailOf(node),
+      place => this.picture.covered(place),
+    );
     this.finder = new Finder({
       found: items => this.showMatches(items),
       go: item => this.open(item),
@@ -150,6 +156,7 @@ export class Viewer {
       { name: 'Arrows', does: 'Walk the graph: up and down along edges, left and right along rows' },
       { name: 'Enter', does: 'Open the node in the inspector, or unfold a folded part' },
       { name: 'Escape', does: 'Close what is open', run: () => this.close() },
+      { name: 'Page Down', does: 'In a heat map: the next rows; [ and ] turn to another slice' },
       { name: 'f', does: 'Fold or unfold the part around the node', run: () => this.foldHere() },
       { name: '+', does: 'Zoom in (also Ctrl and the wheel)', run: () => this.picture.zoom(1.3) },
       { name: '-', does: 'Zoom out', run: () => this.picture.zoom(1 / 1.3) },
@@ -232,10 +239,12 @@ export class Viewer {
     if (this.scrolled) this.inspector.scrollTop = top;
     if (!inside) return;
     const { testid, row, column } = focused!.dataset;
+    const part = focused!.closest<HTMLElement>('[data-part]')?.dataset.part;
+    const within = part ? `[data-part="${part}"] ` : '';
     const wanted = testid
-      ? `[data-testid="${testid}"]`
+      ? `${within}[data-testid="${testid}"]`
       : row
-        ? `[data-row="${row}"][data-column="${column}"]`
+        ? `${within}[data-row="${row}"][data-column="${column}"]`
         : null;
     const again = wanted ? this.inspector.querySelector<HTMLElement>(wanted) : null;
     if (again) again.focus({ preventScroll: true });
@@ -250,17 +259,25 @@ export class Viewer {
     this.folded = defaultFolds(outline);
     this.foldButton.hidden = outline.folds.length === 0;
     this.rebuild();
-    const { height } = this.scene!.layout;
     this.empty.hidden = graph.nodes.id.length > 0;
     this.root.classList.toggle('tl-nothing', !this.empty.hidden);
     setText(this.empty, graph.sentence || 'There is no graph to show.');
-    this.root.style.setProperty('--tl-height', `${Math.round(Math.max(360, Math.min(560, height)))}px`);
     this.finder.setOutline(outline);
-    this.picture.measure();
+    this.tall = 0;
+    this.grow();
     this.picture.show(this.shown(), start);
     // The picture first; a long text follows when it stands.
     if (this.scene!.layout.boxes.length < 1000) this.showTree();
     else this.treeTimer = window.setTimeout(() => this.showTree(), 60);
+  }
+
+  /** As high as the picture needs, within bounds; what was once given to it stays. */
+  private grow(): void {
+    const wanted = Math.round(Math.max(this.options.least ?? 360, Math.min(560, this.scene!.layout.height)));
+    if (wanted <= this.tall) return;
+    this.tall = wanted;
+    this.root.style.setProperty('--tl-height', `${wanted}px`);
+    this.picture.measure();
   }
 
   setRun(run: Run): void {
@@ -300,7 +317,8 @@ export class Viewer {
     if (opening) this.folded.delete(fold);
     else this.folded.add(fold);
     this.rebuild();
-    const anchor = opening ? this.firstIn(fold) : item;
+    this.grow();
+    const anchor = opening ? (this.currentIn(fold) ?? this.firstIn(fold)) : item;
     if (this.selected === item && opening) this.selected = null;
     this.picture.showMoved(this.shown(), null);
     if (anchor !== null) {
@@ -315,11 +333,17 @@ export class Viewer {
     return this.folded.has(fold);
   }
 
+  /** Where the run stands, if that is in this part. */
+  private currentIn(fold: number): Item | null {
+    const { folds, home } = this.outline!;
+    const current = this.run?.current ?? -1;
+    return current >= 0 && holds(folds, fold, this.homeOf(current, home)) ? current : null;
+  }
+
   private firstIn(fold: number): Item | null {
     const { folds } = this.outline!;
-    for (const box of this.scene!.layout.boxes)
-      for (let f = box.home; f >= 0; f = folds[f].parent) if (f === fold) return this.scene!.itemOf(box);
-    return null;
+    const box = this.scene!.layout.boxes.find(each => holds(folds, fold, each.home));
+    return box ? this.scene!.itemOf(box) : null;
   }
 
   private foldHere(): void {
@@ -346,6 +370,7 @@ export class Viewer {
       unfold ? [] : folds.filter(fold => fold.parent < 0 && fold.ops > 1).map(fold => fold.id),
     );
     this.rebuild();
+    this.grow();
     const start = this.selected ?? this.run?.current ?? null;
     this.picture.showMoved(this.shown(), null);
     if (start !== null && start >= 0) this.picture.reveal(start);
@@ -426,7 +451,7 @@ export class Viewer {
     } else if (hit.item !== this.selected) this.open(hit.item);
   }
 
-  private hover(hit: Hit | null, x: number): void {
+  private hover(hit: Hit | null): void {
     const item = hit && hit.kind !== 'fold' ? hit.item : null;
     const fold = hit?.kind === 'fold' ? hit.fold : null;
     if (item !== this.hovered || fold !== this.hoveredFold) {
@@ -435,8 +460,7 @@ export class Viewer {
       this.refresh();
     }
     const place = item !== null && item >= 0 && hit?.kind !== 'break' ? this.picture.placeOf(item) : null;
-    if (place && this.scene)
-      this.card.show(this.scene, this.run, item!, { ...place, x: Math.max(x, place.x), y: place.y });
+    if (place && this.scene) this.card.show(this.scene, this.run, item!, place);
     else this.card.hide();
   }
 }

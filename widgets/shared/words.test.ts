@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { indexOf, statistics, strengths } from './arrays';
+import { statistics } from './arrays';
+import { indexOf, parseIndex, strengths } from './heatmap';
 import { matches } from './controls';
 import { haystacks, search } from './find';
 import { bytes, parseNumber, short } from './format';
@@ -42,9 +43,19 @@ test('a typed number is a number, nan, inf, or refused', () => {
 
 test('a cell of the heat map is an element of the array, whatever its dimensions', () => {
   expect(indexOf([], 0, 0)).toEqual([]);
-  expect(indexOf([5], 0, 3)).toEqual([3]);
-  expect(indexOf([5, 4], 2, 3)).toEqual([2, 3]);
-  expect(indexOf([7, 6, 5, 4], 2, 3)).toEqual([0, 0, 2, 3]);
+  expect(indexOf([0], 0, 3)).toEqual([3]);
+  expect(indexOf([0, 16], 2, 3)).toEqual([2, 19]);
+  expect(indexOf([1, 0, 8, 0], 2, 3)).toEqual([1, 0, 10, 3]);
+});
+
+test('an element is typed as a person would write its index, and what is none is refused in words', () => {
+  expect(parseIndex('3, 40', [64, 128])).toEqual([3, 40]);
+  expect(parseIndex(' [3 40] ', [64, 128])).toEqual([3, 40]);
+  expect(parseIndex('-1, −2', [64, 128])).toEqual([63, 126]);
+  expect(parseIndex('5', [6])).toEqual([5]);
+  expect(parseIndex('64, 0', [64, 128])).toBe('64 is not in 0 to 63');
+  expect(parseIndex('3', [64, 128])).toBe('write 2 whole numbers, such as 0, 0');
+  expect(parseIndex('x', [6])).toBe('write a whole number');
 });
 
 test('the strongest cell of a heat map is the one farthest from zero', () => {
@@ -54,7 +65,11 @@ test('the strongest cell of a heat map is the one farthest from zero', () => {
 
 test('statistics name what is not finite', () => {
   const preview = { elements: 6, norm: 2, mean: null, std: null, nan: 1, inf: 2, sampled: true };
-  expect(statistics(preview as never)).toBe('norm 2.0 · mean none · NaN 1 · Inf 2 · from a sample');
+  expect(statistics(preview as never)).toBe('norm NaN · NaN 1 · Inf 2 · from a sample');
+  const rest = { ...preview, mean: 1, std: 0.5, low: 0, high: 2, nan: 0, sampled: false };
+  expect(statistics(rest as never)).toBe('norm Inf · NaN 0 · Inf 2 · of the finite: mean 1.0, std 0.50');
+  const alike = { ...rest, inf: 0, high: 0 };
+  expect(statistics(alike as never)).toBe('norm 2.0 · every value is 0 · NaN 0');
   expect(statistics({ elements: 0 } as never)).toBe('no elements');
 });
 

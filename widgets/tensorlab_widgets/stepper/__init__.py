@@ -25,7 +25,7 @@ class Stepper(Instrument):
     ``gradient`` seeds it as in ``loss.backward(gradient)``. With ``retain_graph=False`` closing the stepper frees the
     values that the graph saved, as a backward does. What the buttons do can also be done from Python: ``next()``,
     ``back()``, ``run_to(node)``, ``go_to(step)``, ``restart()``, ``resume()`` to the next breakpoint, ``finish()``,
-    ``break_at(...)``. The stepper owns the graph until ``close()``. Running its cell again closes it.
+    ``break_at(...)``, ``edit(node, gradient)``. The stepper owns the graph until ``close()``. Running its cell again closes it.
     """
 
     _esm = script("stepper")
@@ -85,6 +85,30 @@ class Stepper(Instrument):
         """Run to the end, whatever breakpoints there are."""
         return self._move("finish")
 
+    def edit(self, node: Any, gradient: Any, *, index: Any = None, output: int = 0) -> str:
+        """Replace the gradient that waits at ``node`` (a node such as ``h.grad_fn``, or its id); returns where the run
+        stands, in a sentence.
+
+        ``gradient`` is a tensor, or nested lists of numbers, of the waiting gradient's shape; a single number fills it.
+        With ``index`` (one whole number a dimension) only that element is set, to a number. ``output`` says which
+        gradient is meant where a node has several outputs. ``back()`` undoes an edit together with the step before it.
+        Raises ``Refused`` where no gradient waits or nothing of that shape, type or index does.
+
+        >>> import tensorlab as tl
+        >>> x = tl.ones(2, requires_grad=True)
+        >>> y = x * 3
+        >>> run = tl.show.stepper(y.sum())
+        >>> _ = run.next()
+        >>> _ = run.edit(y.grad_fn, [1.0, 10.0])
+        >>> _ = run.finish()
+        >>> x.grad
+        tensor([ 3., 30.])
+        """
+        if index is not None:
+            place = [index] if isinstance(index, int) else list(index)
+            return self._move("setGradient", node=_number(node), output=output, index=place, value=gradient)
+        return self.session.replace_gradient(_number(node), output, gradient).sentence
+
     def break_at(
         self,
         *nodes: Any,
@@ -113,7 +137,12 @@ class Stepper(Instrument):
 
     def __repr__(self) -> str:
         run, title = self.session.run, self.graph.title
-        return f"Stepper({title}: {'closed' if self.session.closed else f'step {run.count} of {run.total}'})"
+        if self.session.closed:
+            return f"Stepper({title}: closed)"
+        where = f"step {run.count} of {run.total}"
+        if run.current is None:
+            return f"Stepper({title}: {where}, finished; .back() undoes, .close() lets go)"
+        return f"Stepper({title}: {where}; .next() runs {run.current.name()}, .finish() runs all)"
 
 
 def _number(node: Any) -> int:

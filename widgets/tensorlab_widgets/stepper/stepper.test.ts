@@ -40,9 +40,9 @@ async function stepper(state: SessionState = sessionOf(perceptron()), answers = 
       sentence: `at ${at}`,
     });
   };
-  const session = playedSession({
-    initialize: () => state,
-    inspect: ({ node }) => ({ ...detail, id: node, name: `node ${String(node)}` }),
+  const seen = (node: unknown) => ({ ...detail, id: node, name: `node ${String(node)}` });
+  type Move = (parameters: Record<string, unknown>) => ReturnType<typeof stand>;
+  const moves: Record<string, Move> = {
     next: ({ count }) => ((at = Math.min(schedule.length, at + Number(count))), stand('step')),
     stepBack: ({ count }) => ((at = Math.max(0, at - Number(count))), stand('back')),
     continue: () => ((at = schedule.length), stand('done')),
@@ -50,8 +50,20 @@ async function stepper(state: SessionState = sessionOf(perceptron()), answers = 
     restart: () => ((at = 0), stand('goto')),
     goTo: ({ step: to }) => ((at = Number(to)), stand('goto')),
     runTo: ({ node }) => ((at = schedule.indexOf(Number(node))), stand('goto')),
-    setBreakpoints: parameters => parameters,
     setGradient: () => stand('edited'),
+  };
+  const told = (move: Move): Move => {
+    return parameters => {
+      const stopped = move(parameters);
+      const wanted = parameters.inspect === true ? stopped.node : parameters.inspect;
+      return { ...stopped, detail: wanted ? (seen(wanted) as NodeDetail) : null };
+    };
+  };
+  const session = playedSession({
+    initialize: () => state,
+    inspect: ({ node }) => seen(node),
+    setBreakpoints: parameters => parameters,
+    ...Object.fromEntries(Object.entries(moves).map(([name, move]) => [name, told(move)])),
     disconnect: () => ({}),
     ...answers,
   });
@@ -115,13 +127,12 @@ test('keys pressed outside the instrument do nothing', async () => {
   expect(root.dataset.step).toBe('0');
 });
 
-test('the detail of the node where a step will stop is asked for in the same breath', async () => {
-  const { element, root, session } = await stepper();
+test('a step brings what is to be seen of the node where it stops, in one message', async () => {
+  const { element, session } = await stepper();
   const before = session.sent.length;
-  press(root, 'F10');
-  expect(session.sent.slice(before).map(request => request.command)).toEqual(['next', 'inspect']);
+  find(element, 'tl-next').click();
   await settled();
-  expect(session.sent).toHaveLength(before + 2);
+  expect(session.sent.slice(before).map(request => request.command)).toEqual(['next']);
   expect(find(element, 'tl-inspector').textContent).toContain('node 108');
 });
 
@@ -159,7 +170,7 @@ test('one value of the waiting gradient is edited: click a cell, type a number, 
   input.value = '-0.5';
   input.form!.dispatchEvent(new Event('submit', { cancelable: true }));
   await settled();
-  expect(session.asked('setGradient')[0].arguments).toEqual({
+  expect(session.asked('setGradient')[0].arguments).toMatchObject({
     node: 110,
     output: 0,
     index: [1, 2],
@@ -185,14 +196,14 @@ test('run to here runs to the opened node, and goes back to one that has run', a
   await settled();
   find(element, 'tl-run-to').click();
   await settled();
-  expect(session.asked('runTo')[0].arguments).toEqual({ node: 104 });
+  expect(session.asked('runTo')[0].arguments).toMatchObject({ node: 104 });
   expect(root.dataset.current).toBe('104');
   tree.focus();
   element.querySelector<HTMLElement>('[data-node-id="108"]')!.click();
   await settled();
   press(root, 'r');
   await settled();
-  expect(session.asked('goTo')[0].arguments).toEqual({ step: 1 });
+  expect(session.asked('goTo')[0].arguments).toMatchObject({ step: 1 });
 });
 
 test('the scrubber goes to a step by the arrow keys', async () => {
@@ -200,7 +211,7 @@ test('the scrubber goes to a step by the arrow keys', async () => {
   const scrubber = find(element, 'tl-scrubber');
   press(scrubber, 'End');
   await settled();
-  expect(session.asked('goTo')[0].arguments).toEqual({ step: 9 });
+  expect(session.asked('goTo')[0].arguments).toMatchObject({ step: 9 });
   expect(root.dataset.reason).toBe('done');
   expect(scrubber.getAttribute('aria-valuetext')).toBe('step 9 of 9');
 });
@@ -262,4 +273,12 @@ test('a view that goes away lets a waiting cell go on, and says nothing else', a
   await settled();
   expect(session.sent.slice(before).map(request => request.command)).toEqual(['disconnect']);
   expect(session.listeners.size).toBe(0);
+});
+
+test('a session that is over when it is opened shows its graph and says why', async () => {
+  const why = 'the values that this graph had saved were freed';
+  const { element, root } = await stepper({ ...sessionOf(perceptron()), closed: why });
+  expect(find(element, 'tl-sentence').textContent).toBe(`Closed: ${why}.`);
+  expect(root.dataset.reason).toBe('closed');
+  expect(find(element, 'tl-next').getAttribute('aria-disabled')).toBe('true');
 });
