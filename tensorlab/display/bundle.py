@@ -6,9 +6,10 @@ rest; so a saved notebook shows its graphs with no kernel, no script and no netw
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from tensorlab.display.svg import svg
+from tensorlab.display.svg import part_of, svg
 from tensorlab.display.text import text_graph
 from tensorlab.observe import wire
 from tensorlab.observe.schema import Graph
@@ -16,6 +17,10 @@ from tensorlab.observe.schema import Graph
 GRAPH_TYPE = "application/vnd.tensorlab.graph+json"
 #: Operations of a graph that is shown without being asked for; the live view takes more.
 MOST_SHOWN = 240
+
+
+#: Nodes of a graph that are kept beside a live view, for the notebook file.
+MOST_KEPT = 2_500
 
 
 class GraphPicture:
@@ -37,6 +42,17 @@ class GraphPicture:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return bundle(self.graph)
+
+
+def kept(graph: Graph) -> dict[str, Any]:
+    """What a live view leaves in the notebook file: the document, or the part of it nearest to the result."""
+    start = max(0, len(graph.nodes.id) - MOST_KEPT)
+    part = part_of(graph, start) if start else graph
+    hidden = graph.hidden + len(graph.nodes.id) - len(part.nodes.id)
+    return {
+        GRAPH_TYPE: wire.to_json(replace(part, hidden=hidden)),
+        "image/svg+xml": svg(graph),
+    }
 
 
 def bundle(graph: Graph, text: str | None = None) -> dict[str, Any]:

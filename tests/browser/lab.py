@@ -118,6 +118,10 @@ class Notebook:
             document.metadata.pop("language_info", None)  # JupyterLab would find a kernel that speaks it
             nbformat.write(document, target)
         self.page.goto(f"{self.server.url}/lab/tree/{name}?reset&token={self.server.token}")
+        return self.ready(kernel=kernel)
+
+    def ready(self, *, kernel: bool = True) -> Notebook:
+        """Waits until the notebook in the page can be used, after it was opened or the page was loaded again."""
         self.page.locator(".jp-Notebook .jp-Cell").first.wait_for()
         self.page.locator("#jupyterlab-splash").wait_for(state="detached")
         self.page.evaluate("async () => { await window.jupyterapp.restored; }")

@@ -20,7 +20,7 @@ x = torch.randn(4, 3)
 model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 2))
 loss = (model(x) ** 2).mean()
 """
-CELLS = [SETUP, "loss", "model", "torch.show.stepper(loss)", "x"]
+CELLS = [SETUP, "loss", "model", "torch.show.stepper(loss)", "x", "torch.show.layout(x)"]
 
 
 def saved(notebook: Notebook) -> Path:
@@ -42,7 +42,7 @@ def test_a_saved_notebook_shows_its_pictures_with_no_kernel_and_with_no_jupyterl
         assert set(data) == {MIME, "image/svg+xml", "text/plain"}
         assert data["text/plain"].startswith(text)
         assert data["image/svg+xml"].startswith("<svg")
-    assert {"image/svg+xml", "text/plain"} < set(shown[2])
+    assert {MIME, "image/svg+xml", "text/plain"} < set(shown[2])
     assert set(shown[3]) == {"text/plain"}  # nothing computed x, so there is no graph to show
     notebook.page.evaluate(SHUTDOWN)
 
@@ -54,17 +54,48 @@ def test_a_saved_notebook_shows_its_pictures_with_no_kernel_and_with_no_jupyterl
     expect(loss.inspector).to_contain_text("[4, 5]")
     loss.press("Escape", "End", "ArrowUp")
     assert loss.walked_to().startswith("PowBackward0")
+    # Where the stepper was, its graph is drawn as it stood when it was made.
+    stood = Instrument(notebook.output(3).get_by_test_id("tl-graph"))
+    assert len(stood.rows()) == len(loss.rows())
+    stood.find("tanh")
+    expect(stood.inspector).to_contain_text("model.1")
+    expect(notebook.output(3)).not_to_contain_text("Loading")
+    assert notebook.output(5).locator("img").evaluate("image => image.naturalWidth") > 150
+    stood.page.evaluate("() => document.activeElement.blur()")
+    notebook.screenshot("saved-stepper", stood.root)
     model = Instrument(notebook.output(2).get_by_test_id("tl-graph"))
     assert "Linear" in model.rows()[1]["text"]
 
     page = exported(file, context)
     drawings = page.locator('[data-mime-type="image/svg+xml"] img')
-    expect(drawings).to_have_count(3)
+    expect(drawings).to_have_count(4)
     for width in drawings.evaluate_all("images => images.map(image => image.naturalWidth)"):
         assert width > 150
     expect(page.locator("body")).to_contain_text("tensor([[")
     page.screenshot(path=ARTIFACTS / "screenshots" / "export.png", full_page=True)
     page.close()
+
+
+def test_a_live_view_comes_back_with_a_page_whose_kernel_still_runs_and_its_graph_where_another_does(
+    notebook: Notebook,
+) -> None:
+    file = saved(notebook)
+    live = Instrument(notebook.output(3).get_by_test_id("tl-stepper"))
+    live.press("F10", "F10")
+    live.is_at(2)
+    expect(notebook.output(3).get_by_test_id("tl-graph")).to_have_count(0)
+    notebook.command("docmanager:save")
+    notebook.page.reload()
+    notebook.ready()
+    again = Instrument(notebook.output(3).get_by_test_id("tl-stepper"))
+    again.is_at(2)
+    again.press("F10")
+    again.is_at(3)
+    notebook.page.evaluate(SHUTDOWN)
+    notebook.open(file, name="other.ipynb")
+    stood = Instrument(notebook.output(3).get_by_test_id("tl-graph"))
+    stood.find("tanh")
+    expect(notebook.output(3).get_by_test_id("tl-stepper")).to_have_count(0)
 
 
 def exported(file: Path, context: BrowserContext) -> Page:

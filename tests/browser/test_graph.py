@@ -36,6 +36,8 @@ def test_the_picture_is_moved_and_scaled_with_the_mouse_and_with_keys(notebook: 
     mouse = notebook.page.mouse
     with view.repainted():
         view.find("tanh")
+    view.press("0")
+    notebook.page.wait_for_timeout(400)  # it glides to where all of it is in sight
     x, y, width, height = view.at()
     mouse.move(*view.on_page(12, 12))
     mouse.down()
@@ -52,7 +54,7 @@ def test_the_picture_is_moved_and_scaled_with_the_mouse_and_with_keys(notebook: 
     notebook.page.keyboard.up("Control")
     grown = view.at()
     assert grown[2] > 1.4 * width
-    assert abs(grown[1] + grown[3] / 2 - centre[1]) <= 1  # what is under the pointer stays there
+    assert abs(grown[1] + grown[3] / 2 - centre[1]) <= 2  # what is under the pointer stays there
     with view.repainted():
         mouse.wheel(0, 40)
     assert view.at()[1] == grown[1] - 40

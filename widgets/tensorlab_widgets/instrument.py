@@ -8,12 +8,15 @@ from typing import Any
 
 import anywidget
 
-from tensorlab.display.svg import svg
+from tensorlab.display.bundle import kept
 from tensorlab.observe import wire
 from tensorlab.observe.names import Names, caller_namespace
 from tensorlab.observe.protocol import Message
 from tensorlab.observe.schema import Graph
 from tensorlab_widgets.comms import served_where_sent
+
+#: Marks an output in which an instrument lives, so that our JupyterLab extension decides what is shown of it.
+VIEW_TYPE = "application/vnd.tensorlab.view+json"
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -54,7 +57,7 @@ def user_names() -> Names:
 
 
 class Instrument(anywidget.AnyWidget):
-    """A widget that answers requests with custom messages and, besides being live, carries a still picture."""
+    """A widget that answers requests with custom messages and, besides being live, leaves a still picture in the notebook file."""
 
     def __init__(self, **traits: Any) -> None:
         # A view may speak as soon as the comm is open, which is before the next line returns.
@@ -71,9 +74,9 @@ class Instrument(anywidget.AnyWidget):
         """The document that is shown."""
         raise AttributeError(f"{type(self).__name__} shows no graph")
 
-    def still(self) -> str:
-        """The picture for pages that cannot run the view, as one SVG."""
-        return svg(self.graph)
+    def still(self) -> dict[str, Any]:
+        """What pages show that cannot run the view, and notebooks that no kernel knows any more: a mime bundle."""
+        return kept(self.graph)
 
     def _answer(self, request: Any) -> Message:
         raise AttributeError(f"{type(self).__name__} answers nothing")
@@ -87,9 +90,9 @@ class Instrument(anywidget.AnyWidget):
         self.send({**message, "body": body}, buffers)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """The live view, and the picture for pages that cannot run it."""
+        """The live view, and what stands in for it."""
         live = super()._repr_mimebundle_(**options)
         if live is None:
             return None
         data, metadata = live
-        return {**data, "image/svg+xml": self.still(), "text/plain": repr(self)}, metadata
+        return {**data, VIEW_TYPE: {}, **self.still(), "text/plain": repr(self)}, metadata

@@ -2,9 +2,12 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
 import { GRAPH_MIME, GraphDocument } from '../document';
+import { InstrumentOutput, VIEW_MIME } from '../output';
 
 /** Before SVG (80) and HTML (50), so that a bundle that also holds a still picture shows the living one. */
 const RANK = 45;
+/** Before live widgets (-10): an output in which an instrument lived decides itself what is shown. */
+const VIEW_RANK = -20;
 
 /** Draws graph documents wherever JupyterLab shows an output, also in a saved notebook that has no kernel. */
 const plugin: JupyterFrontEndPlugin<void> = {
@@ -12,7 +15,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   description: 'Draws the computation graphs that notebooks hold.',
   autoStart: true,
   requires: [IRenderMimeRegistry],
-  activate: (_app: JupyterFrontEnd, rendermime: IRenderMimeRegistry) => {
+  activate: (app: JupyterFrontEnd, rendermime: IRenderMimeRegistry) => {
     rendermime.addFactory(
       {
         safe: true, // text and canvas only: nothing of a document can run or become markup
@@ -20,6 +23,14 @@ const plugin: JupyterFrontEndPlugin<void> = {
         createRenderer: () => new GraphDocument(),
       },
       RANK,
+    );
+    rendermime.addFactory(
+      {
+        safe: true, // it shows the live widget only where the output is trusted, and nothing that is not safe elsewhere
+        mimeTypes: [VIEW_MIME],
+        createRenderer: () => new InstrumentOutput(app),
+      },
+      VIEW_RANK,
     );
   },
 };

@@ -42,9 +42,9 @@ class LayoutView(Instrument):
         """The document that is shown."""
         return self._viewer.document
 
-    def still(self) -> str:
+    def still(self) -> dict[str, Any]:
         """The picture for pages that cannot run the view, as one SVG."""
-        return svg(self.document)
+        return {"image/svg+xml": svg(self.document)}
 
     def _answer(self, request: Any) -> Message:
         return self._viewer.handle(request)

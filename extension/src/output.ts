@@ -1,0 +1,118 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import type { Kernel } from '@jupyterlab/services';
+import type { Message } from '@lumino/messaging';
+import { PanelLayout, Widget } from '@lumino/widgets';
+
+/** Marks an output in which an instrument lives. */
+export const VIEW_MIME = 'application/vnd.tensorlab.view+json';
+
+const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
+/** How often, and how many times, a kernel that comes later is asked for the instrument of an output. */
+const PATIENCE = { milliseconds: 500, times: 120 };
+
+/** What may stand in the main area: panels that speak to a kernel. */
+interface WithKernel {
+  readonly sessionContext?: { readonly session: { readonly kernel: Kernel.IKernelConnection | null } | null };
+  readonly console?: WithKernel;
+}
+
+function kernelOf(panel: WithKernel): Kernel.IKernelConnection | null {
+  return (panel.sessionContext ?? panel.console?.sessionContext)?.session?.kernel ?? null;
+}
+
+/**
+ * The output of an instrument. It is shown live as long as there is a kernel that knows it; else, as in a notebook that was saved and
+ * opened again, what it left there: the graph as it was, or a picture.
+ */
+export class InstrumentOutput extends Widget implements IRenderMime.IRenderer {
+  private model: IRenderMime.IMimeModel | null = null;
+  private shown: string | null = null;
+  private timer = 0;
+
+  constructor(private readonly app: JupyterFrontEnd) {
+    super();
+    this.layout = new PanelLayout();
+  }
+
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this.model = model;
+    this.shown = null;
+    // Only where it stands in an output area is it known what else can be shown there.
+    await Promise.resolve();
+    await this.draw();
+  }
+
+  override dispose(): void {
+    clearInterval(this.timer);
+    super.dispose();
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    clearInterval(this.timer);
+    if (!this.instrument()) {
+      return;
+    }
+    let left = PATIENCE.times;
+    this.timer = window.setInterval(() => {
+      if (this.shown === WIDGET_VIEW || left-- === 0) {
+        clearInterval(this.timer);
+      } else {
+        void this.draw();
+      }
+    }, PATIENCE.milliseconds);
+  }
+
+  protected override onBeforeDetach(message: Message): void {
+    clearInterval(this.timer);
+    super.onBeforeDetach(message);
+  }
+
+  /** The id of the live instrument in the output, if it may run. */
+  private instrument(): string | null {
+    const view = this.model?.trusted
+      ? (this.model.data[WIDGET_VIEW] as { model_id?: string } | undefined)
+      : null;
+    return view?.model_id || null;
+  }
+
+  private isAlive(id: string): boolean {
+    const panels = [...this.app.shell.widgets('main')] as WithKernel[];
+    return panels.some(panel => kernelOf(panel)?.hasComm(id));
+  }
+
+  private async draw(): Promise<void> {
+    const { model } = this;
+    const registry = this.registry();
+    if (!model || !registry || this.isDisposed) {
+      return;
+    }
+    const id = this.instrument();
+    const { [VIEW_MIME]: _mark, [WIDGET_VIEW]: _live, ...still } = model.data;
+    const wanted = id && this.isAlive(id) ? WIDGET_VIEW : registry.preferredMimeType(still, 'ensure');
+    if (!wanted || this.shown === wanted) {
+      return;
+    }
+    this.shown = wanted;
+    const layout = this.layout as PanelLayout;
+    for (const old of [...layout.widgets]) {
+      old.dispose();
+    }
+    const content = registry.createRenderer(wanted);
+    layout.addWidget(content);
+    await content.renderModel(model);
+  }
+
+  /** The renderers of the output area around this, which know the widgets of its kernel. */
+  private registry(): IRenderMimeRegistry | null {
+    for (let around: Widget | null = this.parent; around; around = around.parent) {
+      const { rendermime } = around as { rendermime?: IRenderMimeRegistry };
+      if (rendermime) {
+        return rendermime;
+      }
+    }
+    return null;
+  }
+}
