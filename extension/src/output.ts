@@ -5,10 +5,13 @@ import type { Kernel } from '@jupyterlab/services';
 import type { Message } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
+import { GRAPH_MIME, GraphDocument } from './document';
+
 /** Marks an output in which an instrument lives. */
 export const VIEW_MIME = 'application/vnd.tensorlab.view+json';
 
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
+const SVG = 'image/svg+xml';
 /** How often, and how many times, a kernel that comes later is asked for the instrument of an output. */
 const PATIENCE = { milliseconds: 500, times: 120 };
 
@@ -20,6 +23,22 @@ interface WithKernel {
 
 function kernelOf(panel: WithKernel): Kernel.IKernelConnection | null {
   return (panel.sessionContext ?? panel.console?.sessionContext)?.session?.kernel ?? null;
+}
+
+/** A drawing in an image, where nothing of it can run, or else the text of an output. */
+class Picture extends Widget implements IRenderMime.IRenderer {
+  async renderModel({ data }: IRenderMime.IMimeModel): Promise<void> {
+    const text = [data['text/plain'] ?? ''].flat().join('');
+    const drawing = [data[SVG] ?? ''].flat().join('');
+    const image = document.createElement('img');
+    image.alt = text;
+    image.src = `data:${SVG};charset=utf-8,${encodeURIComponent(drawing)}`;
+    this.node.replaceChildren(drawing ? image : text);
+  }
+}
+
+function still({ data }: IRenderMime.IMimeModel): IRenderMime.IRenderer {
+  return GRAPH_MIME in data ? new GraphDocument() : new Picture();
 }
 
 /**
@@ -85,14 +104,10 @@ export class InstrumentOutput extends Widget implements IRenderMime.IRenderer {
 
   private async draw(): Promise<void> {
     const { model } = this;
-    const registry = this.registry();
-    if (!model || !registry || this.isDisposed) {
-      return;
-    }
     const id = this.instrument();
-    const { [VIEW_MIME]: _mark, [WIDGET_VIEW]: _live, ...still } = model.data;
-    const wanted = id && this.isAlive(id) ? WIDGET_VIEW : registry.preferredMimeType(still, 'ensure');
-    if (!wanted || this.shown === wanted) {
+    const registry = id && this.isAlive(id) ? this.registry() : null;
+    const wanted = registry ? WIDGET_VIEW : 'still';
+    if (!model || this.isDisposed || this.shown === wanted) {
       return;
     }
     this.shown = wanted;
@@ -100,7 +115,7 @@ export class InstrumentOutput extends Widget implements IRenderMime.IRenderer {
     for (const old of [...layout.widgets]) {
       old.dispose();
     }
-    const content = registry.createRenderer(wanted);
+    const content = registry?.createRenderer(WIDGET_VIEW) ?? still(model);
     layout.addWidget(content);
     await content.renderModel(model);
   }

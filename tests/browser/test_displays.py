@@ -60,7 +60,9 @@ def test_a_saved_notebook_shows_its_pictures_with_no_kernel_and_with_no_jupyterl
     stood.find("tanh")
     expect(stood.inspector).to_contain_text("model.1")
     expect(notebook.output(3)).not_to_contain_text("Loading")
-    assert notebook.output(5).locator("img").evaluate("image => image.naturalWidth") > 150
+    kept = notebook.output(5).locator("img")
+    expect(kept).to_be_visible()
+    assert kept.evaluate("image => image.naturalWidth") > 150
     stood.page.evaluate("() => document.activeElement.blur()")
     notebook.screenshot("saved-stepper", stood.root)
     model = Instrument(notebook.output(2).get_by_test_id("tl-graph"))
