@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import binding as binding
-from tensorlab import conversion, dispatch, memory, random, relaid, traits, written
+from tensorlab import conversion, dispatch, drawn, memory, relaid, traits, written
 from tensorlab.creation import number, size_of
 from tensorlab.functional import MODULES, complexes, elementary, names, plain
 from tensorlab.functional import pointwise as P
@@ -16,7 +16,7 @@ from tensorlab.functional.arguments import need_index, sizes_of
 from tensorlab.functional.pointwise import fillable, scaled
 from tensorlab.functional.products import matmul
 from tensorlab.inplace import resized, write
-from tensorlab.layout import wrap_dim
+from tensorlab.layout import strided, wrap_dim
 from tensorlab.ops import ROWS
 from tensorlab.tensor import Tensor
 
@@ -140,6 +140,11 @@ def where(self: Any, condition: Any, other: Any) -> Any:
     return P.where(condition, self, other)
 
 
+def _layout(self: Any) -> Any:
+    """How elements are found in memory: by strides, always."""
+    return strided
+
+
 def _polygamma(self: Any, n: int) -> Any:
     """The derivative number ``n`` of the digamma function."""
     return plain["polygamma"](n, self)
@@ -197,7 +202,7 @@ def install() -> None:
             setattr(Tensor, f"{name}_", _in_place(name))
     for function in (
         add_, sub_, div_, copy_, fill_, zero_, clamp_, masked_fill_, scatter_add_, index_add_, lerp_, addcmul_, addcdiv_, resize_,
-        tile, where, random.normal_, random.uniform_, random.bernoulli_,
+        tile, where, *drawn.METHODS,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
     for forms in (written.FORMS, relaid.FORMS, memory.FORMS, traits.FORMS):
@@ -207,7 +212,7 @@ def install() -> None:
         "clip_": clamp_, "subtract_": sub_, "divide_": div_, "true_divide_": div_, "polygamma": _polygamma,
     }.items():  # fmt: skip
         setattr(Tensor, alias, known)
-    Tensor.bernoulli = random.bernoulli  # type: ignore[attr-defined]
+    Tensor.layout = property(_layout)  # type: ignore[attr-defined]
     for name, part in complexes.PROPERTIES.items():
         setattr(Tensor, name, part)
     for name, convert in conversion.METHODS.items():

@@ -25,7 +25,7 @@ def checked(function: Function, *, takes_out: bool = False) -> Function:
         if takes_out and "out" in kwargs:
             out = kwargs.pop("out")
             if out is not None:
-                return _into(out, public, args, kwargs)
+                return into(out, public, args, kwargs)
         try:
             return function(*args, **kwargs)
         except AttributeError as error:
@@ -63,7 +63,7 @@ def _not_a_tensor(function: Function, args: tuple[Any, ...], kwargs: dict[str, A
 # ------------------------------------------------------------------------------------------------------------- out=
 
 
-def _into(out: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def into(out: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a function and put its results into tensors that exist. Raises ``RuntimeError`` where a gradient would be lost."""
     outs = out if isinstance(out, (tuple, list)) else (out,)
     name = function.__name__
@@ -82,7 +82,7 @@ def _into(out: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str,
     return out
 
 
-fastpath.bind_out(_into)
+fastpath.bind_out(into)
 
 
 def _receive(name: str, x: Any, result: Any) -> None:

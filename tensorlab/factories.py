@@ -1,0 +1,52 @@
+"""What makes new tensors, under its public names: with ``out=``, and with options that say what is so anyway.
+
+``out=`` names the tensor that gets the result, whose type the result then has. ``layout`` may be ``tensorlab.strided``, the only one
+there is; ``pin_memory`` and ``names`` change nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tensorlab import creation, drawn, random, ranges
+from tensorlab.functional.checked import into
+from tensorlab.layout import strided
+
+if TYPE_CHECKING:
+    from tensorlab.creation import *  # noqa: F403
+    from tensorlab.drawn import *  # noqa: F403
+    from tensorlab.random import *  # noqa: F403
+    from tensorlab.ranges import *  # noqa: F403
+
+_NAMES = {
+    creation: "zeros ones empty full eye arange linspace scalar_tensor zeros_like ones_like empty_like full_like",
+    ranges: "logspace range tril_indices triu_indices empty_strided empty_permuted",
+    random: "rand randn randint randperm rand_like randn_like randint_like",
+    drawn: "normal bernoulli multinomial poisson binomial",
+}
+_EXTRA = frozenset(["out", "layout", "pin_memory"])
+
+
+def _public(function: Callable[..., Any], *, typed: bool) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs or _EXTRA.isdisjoint(kwargs):
+            return function(*args, **kwargs)
+        layout, out = kwargs.pop("layout", None), kwargs.pop("out", None)
+        kwargs.pop("pin_memory", None)
+        if layout not in (None, strided):
+            raise RuntimeError(f"{function.__name__}(): unsupported layout {layout!r}; every tensor here is strided")
+        if out is None:
+            return function(*args, **kwargs)
+        if typed:
+            kwargs.setdefault("dtype", getattr(out, "dtype", None))
+        return into(out, function, args, kwargs)
+
+    return public
+
+
+for _module, _text in _NAMES.items():
+    for _name in _text.split():
+        globals()[_name] = _public(getattr(_module, _name), typed=_module is not drawn or _name == "normal")
