@@ -76,7 +76,6 @@ from tensorlab.layout import channels_last_3d as channels_last_3d
 from tensorlab.layout import contiguous_format as contiguous_format
 from tensorlab.layout import memory_format as memory_format
 from tensorlab.layout import preserve_format as preserve_format
-from tensorlab.layout import strided as strided
 from tensorlab.memory import TypedStorage as TypedStorage
 from tensorlab.memory import UntypedStorage as UntypedStorage
 from tensorlab.printing import get_printoptions as get_printoptions

@@ -9,7 +9,6 @@ from tensorlab import creation, dispatch, dtypes, layout
 from tensorlab.device import device as device_class
 from tensorlab.functional.shapes import clone
 from tensorlab.ops import ROWS
-from tensorlab.ranges import new_empty_strided
 
 Tensor = Any
 
@@ -178,5 +177,5 @@ def new_full(
 METHODS = {
     "to": to, "type": type_, "type_as": type_as, "cpu": cpu, "cuda": cuda, "contiguous": contiguous, "new_tensor": new_tensor,
     "new_zeros": new_zeros, "new_ones": new_ones, "new_empty": new_empty, "new_full": new_full,
-    "new_empty_strided": new_empty_strided, **CONVERSIONS,
+    **CONVERSIONS,
 }  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorlab import creation, drawn, random, ranges
 from tensorlab.functional.checked import into
-from tensorlab.layout import strided
+from tensorlab.traits import strided
 
 if TYPE_CHECKING:
     from tensorlab.creation import *  # noqa: F403

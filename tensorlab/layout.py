@@ -68,21 +68,6 @@ channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
 
-class _Strided:
-    """The layout of every tensor: elements lie where strides say."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "tensorlab.strided"
-
-    def __reduce__(self) -> str:
-        return "strided"
-
-
-strided = _Strided()
-
-
 def format_order(ndim: int, wanted: memory_format) -> tuple[int, ...]:
     """Dimensions from the outermost to the innermost in memory. Raises ``RuntimeError`` where a format does not fit."""
     if wanted in (channels_last, channels_last_3d):

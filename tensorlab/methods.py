@@ -16,7 +16,7 @@ from tensorlab.functional.arguments import need_index, sizes_of
 from tensorlab.functional.pointwise import fillable, scaled
 from tensorlab.functional.products import matmul
 from tensorlab.inplace import resized, write
-from tensorlab.layout import strided, wrap_dim
+from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
 from tensorlab.tensor import Tensor
 
@@ -140,11 +140,6 @@ def where(self: Any, condition: Any, other: Any) -> Any:
     return P.where(condition, self, other)
 
 
-def _layout(self: Any) -> Any:
-    """How elements are found in memory: by strides, always."""
-    return strided
-
-
 def _polygamma(self: Any, n: int) -> Any:
     """The derivative number ``n`` of the digamma function."""
     return plain["polygamma"](n, self)
@@ -212,7 +207,6 @@ def install() -> None:
         "clip_": clamp_, "subtract_": sub_, "divide_": div_, "true_divide_": div_, "polygamma": _polygamma,
     }.items():  # fmt: skip
         setattr(Tensor, alias, known)
-    Tensor.layout = property(_layout)  # type: ignore[attr-defined]
     for name, part in complexes.PROPERTIES.items():
         setattr(Tensor, name, part)
     for name, convert in conversion.METHODS.items():

@@ -23,20 +23,16 @@ def logspace(
     tensor([  1.,  10., 100.])
     """
     kind = dtypes.default.float if dtype is None else dtypes.as_dtype(dtype)
-    carried = dtypes.float64 if kind.category <= dtypes.INTEGER else kind
-    exponents = _steps(start, end, steps, carried)
+    if kind.category <= dtypes.INTEGER:  # the ends lose their fractions first, as all numbers given to integers do
+        start, end = int(start), int(end)
+    carried = kind if kind.itemsize > 2 and kind.category > dtypes.INTEGER else dtypes.float64
+    try:
+        exponents = creation.linspace(start, end, steps, dtype=carried)._a
+    except (TypeError, RuntimeError) as error:
+        raise type(error)(str(error).replace("linspace", "logspace")) from None
     with np.errstate(all="ignore"):
         found = np.power(exponents.dtype.type(base), exponents)
     return creation.finish(found.astype(kind.np), requires_grad, device)
-
-
-def _steps(start: Any, end: Any, steps: int, kind: dtypes.dtype) -> np.ndarray:
-    """The exponents, in a type in which NumPy takes powers. Raises as ``linspace`` does, under the name ``logspace``."""
-    try:
-        found = creation.linspace(start, end, steps, dtype=kind)._a
-    except (TypeError, RuntimeError) as error:
-        raise type(error)(str(error).replace("linspace", "logspace")) from None
-    return found.astype(np.float32) if kind.itemsize == 2 else found
 
 
 def range(
@@ -133,12 +129,3 @@ def empty_permuted(
     dense = layout.contiguous_strides([shape[d] for d in order])
     strides = [dense[order.index(d)] for d, _ in enumerate(shape)]
     return empty_strided(shape, strides, dtype=dtype, device=device, requires_grad=requires_grad)
-
-
-def new_empty_strided(
-    self: Tensor, size: Sequence[int], stride: Sequence[int], dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:  # fmt: skip
-    """An uninitialised tensor of a size and of strides, of this tensor's type and on its device."""
-    return empty_strided(
-        size, stride, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorlab import creation, dispatch
+from tensorlab import dispatch, ranges
 from tensorlab.functional import plain
 from tensorlab.functional.shapes import diagonal
 from tensorlab.tensor import Tensor, as_subclass
@@ -96,9 +96,9 @@ def new_empty_strided(
     self: Any, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Any:
     """An uninitialised tensor of that layout, of this tensor's type and on its device."""
-    count = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if 0 not in tuple(size) else 0
-    flat = creation.empty(count, dtype=dtype or self.dtype, device=device or self.device)
-    return flat.as_strided(tuple(size), tuple(stride)).detach().requires_grad_(requires_grad)
+    return ranges.empty_strided(
+        size, stride, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+    )
 
 
 def share(self: Any, cls: Any) -> Any:

@@ -144,11 +144,15 @@ def exactly(op: Any, sample: Any) -> Any:
     def wide(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             return value.float() if value.dtype in (torch.float16, torch.bfloat16) else value
+        if value in (torch.float16, torch.bfloat16):
+            return torch.float32
         if type(value) in (tuple, list):
             return type(value)(wide(item) for item in value)
         return {key: wide(item) for key, item in value.items()} if isinstance(value, dict) else value
 
-    return op(wide(sample.input), *wide(sample.args), **wide(sample.kwargs)).to(sample.input.dtype)
+    return op(wide(sample.input), *wide(sample.args), **wide(sample.kwargs)).to(
+        op(sample.input, *sample.args, **sample.kwargs).dtype
+    )
 
 
 def compare(op: Any, sample: Any, *, strides: bool = False) -> list[str]:
