@@ -63,6 +63,18 @@ def _dtype(module: Any) -> Any:
 def _constructor(module: Any) -> dict[str, Any]:
     """The arguments of a module's constructor, read off its attributes."""
     names = inspect.signature(type(module).__init__).parameters
+    if isinstance(module, torch.nn.TransformerEncoderLayer):
+        attention = module.self_attn
+        return {
+            "d_model": attention.embed_dim,
+            "nhead": attention.num_heads,
+            "dim_feedforward": module.linear1.out_features,
+            "dropout": module.dropout.p,
+            "activation": ours(module.activation),
+            "batch_first": attention.batch_first,
+            "norm_first": module.norm_first,
+            "bias": module.linear1.bias is not None,
+        }
     return {n: ours(getattr(module, n)) for n in names if n not in ("self", "device", "dtype") and hasattr(module, n)}
 
 
@@ -174,7 +186,7 @@ def _parameters(cls: type) -> list[Any]:
     """Names and defaults of a constructor's parameters; starred ones do not count."""
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [
-        (p.name, None if p.default is inspect.Parameter.empty else repr(p.default))
+        (p.name, None if p.default is inspect.Parameter.empty else getattr(p.default, "__name__", repr(p.default)))
         for p in inspect.signature(cls).parameters.values()
         if p.kind not in kinds
     ]

@@ -2,6 +2,7 @@
 
 from tensorlab.nn.functional import (
     activations,
+    attention,
     convolution,
     ctc,
     dropouts,
@@ -17,6 +18,7 @@ from tensorlab.nn.functional import (
     tables,
 )
 from tensorlab.nn.functional.activations import *  # noqa: F403
+from tensorlab.nn.functional.attention import *  # noqa: F403
 from tensorlab.nn.functional.convolution import *  # noqa: F403
 from tensorlab.nn.functional.ctc import *  # noqa: F403
 from tensorlab.nn.functional.dropouts import *  # noqa: F403
@@ -33,6 +35,7 @@ from tensorlab.nn.functional.tables import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activations.__all__
+__all__ += attention.__all__
 __all__ += convolution.__all__
 __all__ += ctc.__all__
 __all__ += dropouts.__all__

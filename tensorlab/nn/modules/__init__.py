@@ -3,6 +3,7 @@
 from tensorlab.nn.modules import (
     activation,
     adaptive,
+    attention,
     batchnorm,
     container,
     conv,
@@ -20,10 +21,12 @@ from tensorlab.nn.modules import (
     padding,
     pooling,
     sparse,
+    transformer,
     upsampling,
 )
 from tensorlab.nn.modules.activation import *  # noqa: F403
 from tensorlab.nn.modules.adaptive import *  # noqa: F403
+from tensorlab.nn.modules.attention import *  # noqa: F403
 from tensorlab.nn.modules.batchnorm import *  # noqa: F403
 from tensorlab.nn.modules.container import *  # noqa: F403
 from tensorlab.nn.modules.conv import *  # noqa: F403
@@ -41,11 +44,13 @@ from tensorlab.nn.modules.normalization import *  # noqa: F403
 from tensorlab.nn.modules.padding import *  # noqa: F403
 from tensorlab.nn.modules.pooling import *  # noqa: F403
 from tensorlab.nn.modules.sparse import *  # noqa: F403
+from tensorlab.nn.modules.transformer import *  # noqa: F403
 from tensorlab.nn.modules.upsampling import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += activation.__all__
 __all__ += adaptive.__all__
+__all__ += attention.__all__
 __all__ += batchnorm.__all__
 __all__ += container.__all__
 __all__ += conv.__all__
@@ -63,4 +68,5 @@ __all__ += normalization.__all__
 __all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += sparse.__all__
+__all__ += transformer.__all__
 __all__ += upsampling.__all__
