@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import dispatch, layout
-from tensorlab.creation import zeros
+from tensorlab import dispatch, dtypes, layout
+from tensorlab.creation import finish, zeros
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import list_of_tensors, need_tensor
-from tensorlab.functional.joining import cat, meshgrid, stack, vstack
+from tensorlab.functional.arguments import an_int, list_of_tensors, need_tensor
+from tensorlab.functional.joining import cat, meshgrid, stack
 from tensorlab.functional.pointwise import mul
 from tensorlab.functional.shapes import clone, flip, reshape, transpose, unsqueeze
 from tensorlab.layout import wrap_dim
@@ -61,9 +61,6 @@ def atleast_3d(*tensors: Any) -> Any:
         return unsqueeze(x, -1) if x._a.ndim == 2 else x
 
     return _at_least("atleast_3d", tensors, grow)
-
-
-row_stack = vstack
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
@@ -208,3 +205,31 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     if quarter == 2:
         return flip(input, tuple(dims))
     return transpose(flip(input, (dims[1] if quarter == 1 else dims[0],)), dims[0], dims[1])
+
+
+# ----------------------------------------------------------------------------------------------- places in a triangle
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """The places of the lower triangle of a matrix, row by row: their rows, and their columns.
+
+    >>> import tensorlab as tl
+    >>> tl.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
+    return _places("tril_indices", np.tril_indices, row, col, offset, dtype, device)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """The places of the upper triangle of a matrix, row by row: their rows, and their columns."""
+    return _places("triu_indices", np.triu_indices, row, col, offset, dtype, device)
+
+
+def _places(op: str, places: Any, row: int, col: int, offset: int, dtype: Any, device: Any) -> Tensor:
+    rows, columns = an_int(op, "row", row), an_int(op, "col", col)
+    if rows < 0 or columns < 0:
+        raise RuntimeError(f"{op}(): row and col must be non-negative, got {rows} and {columns}")
+    found = np.stack(places(rows, an_int(op, "offset", offset), columns))
+    kind = np.dtype(np.int64) if dtype is None else dtypes.as_dtype(dtype).np
+    return finish(found.astype(kind), device=device)

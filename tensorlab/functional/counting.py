@@ -211,22 +211,26 @@ def unique_consecutive(
     a, where = input._a, backend.of(input._a)
     with where.on(a):
         if dim is None:
-            values, inverse, counts = _runs(where.xp, a.reshape(-1))
-            inverse = inverse.reshape(a.shape)
+            values, inverse, counts = _runs(where.xp, a.reshape(-1), return_inverse)
+            inverse = inverse.reshape(a.shape) if return_inverse else None
         else:
             d = one_dim("unique_consecutive", input, dim)
-            values, inverse, counts = _runs(where.xp, where.xp.moveaxis(a, d, 0) if a.ndim else a.reshape(1))
+            values, inverse, counts = _runs(
+                where.xp, where.xp.moveaxis(a, d, 0) if a.ndim else a.reshape(1), return_inverse
+            )
             values = where.xp.moveaxis(values, 0, d) if a.ndim else values
     found = [values, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
     outs = [dispatch.wrap(f) for f in found]
     return tuple(outs) if len(outs) > 1 else outs[0]
 
 
-def _runs(xp: Any, first: Any) -> tuple[Any, Any, Any]:
-    """The first of each run of equal slices, the run of each slice, and the length of each run."""
+def _runs(xp: Any, first: Any, number: bool) -> tuple[Any, Any, Any]:
+    """The first of each run of equal slices, the run of each slice (if they are to be numbered), and the length of each run."""
     n = first.shape[0]
-    rows = first.reshape(n, -1) if first.size else first.reshape(n, 0)
-    starts = xp.concatenate([xp.ones(min(n, 1), bool), (rows[1:] != rows[:-1]).any(axis=1)])
-    inverse = xp.cumsum(starts).astype(np.int64) - 1
-    counts = xp.bincount(inverse, minlength=0).astype(np.int64)
-    return first[starts], inverse, counts
+    differs = first[1:] != first[:-1]
+    if first.ndim > 1:
+        differs = differs.any(axis=tuple(range(1, first.ndim)))
+    starts = xp.concatenate([xp.ones(min(n, 1), bool), differs])
+    (places,) = xp.nonzero(starts)
+    counts = xp.concatenate([places[1:], xp.zeros(min(n, 1), np.int64) + n]) - places
+    return first[places], xp.cumsum(starts).astype(np.int64) - 1 if number else None, counts

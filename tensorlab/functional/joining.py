@@ -52,6 +52,9 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat([x if x._a.ndim > 1 else reshape(x, (1, -1)) for x in list_of_tensors("vstack", tensors)], 0)
 
 
+row_stack = vstack
+
+
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Coordinates of a grid: one tensor for each vector, all of one shape. ``indexing="xy"`` exchanges the first two dimensions."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors

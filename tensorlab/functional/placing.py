@@ -57,6 +57,16 @@ def filled_at(op: str, input: Tensor, dim: int, index: Tensor, value: Any) -> Ca
     return (input, index, value), {"dim": wrap_dim(dim, input._a.ndim, op)}
 
 
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like ``input`` with one value, a number or a 0-dim tensor, everywhere."""
+    if isinstance(value, dispatch.Tensor) and value._a.ndim:
+        raise RuntimeError(
+            f"fill only supports 0-dimension value tensor but got tensor with {value._a.ndim} dimensions."
+        )
+    value = value if isinstance(value, dispatch.Tensor) else dispatch.wrap(number(value, input.dtype))
+    return call(ROWS["fill"], (input, value))
+
+
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """``input`` with ``source`` at the indices of one dimension."""
     inputs, attrs = copied_at("index_copy", input, dim, index, source)

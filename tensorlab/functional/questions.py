@@ -76,3 +76,34 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     if not isinstance(tensor1, dispatch.Tensor) and not isinstance(tensor2, dispatch.Tensor):
         return dtypes.promote_types(dtypes.scalar_dtype(tensor1), dtypes.scalar_dtype(tensor2))
     return dispatch.common_dtype(dispatch.as_tensors(ROWS["add"], (tensor1, tensor2)))
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the one element is not 0. Raises ``RuntimeError`` for any other number of elements."""
+    return bool(input)
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether both have the same shape."""
+    need_tensor("is_same_size", "other", 2, other)
+    return bool(input._a.shape == other._a.shape)
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the element type holds negative numbers."""
+    return bool(input.is_signed())
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode."""
+    return bool(input.is_inference())
+
+
+def detach(input: Tensor) -> Tensor:
+    """The same memory as a tensor that needs no gradient."""
+    return input.detach()
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """``nonzero`` with a given number of rows: the first ones, or filled up with ``fill_value``."""
+    return input.nonzero_static(size=size, fill_value=fill_value)

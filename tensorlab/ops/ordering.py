@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.ops.reduce import cost, evenly, reduced, wide
-from tensorlab.ops.sorting import in_order
+from tensorlab.ops.sorting import in_order, smallest
 from tensorlab.ops.table import FLOAT32, NO_ONNX, elements, row
 
 Shape = tuple[int, ...]
@@ -179,10 +179,6 @@ def _picking(name: str, at: Callable[..., Any], formula: str, samples: Any, node
     )
 
 
-def _part(a: Any, dim: int, at: int) -> Any:
-    return a[(slice(None),) * dim + (slice(at, at + 1),)]
-
-
 def _mode_at(xp: Any, a: Any, dim: int) -> Any:
     """Where the most frequent value of each lane stands last; of several, the smallest value."""
     order = in_order(xp, a, dim, False)
@@ -206,7 +202,7 @@ def _nanmedian_at(xp: Any, a: Any, dim: int) -> Any:
 
 kthvalue = _picking(
     "kthvalue",
-    lambda xp, a, dim, k: _part(in_order(xp, a, dim, False), dim, k - 1),
+    lambda xp, a, dim, k: smallest(xp, a, dim, k - 1),
     "values, indices = the k-th smallest along dim",
     lambda t: [((t(2, 4), 2), {}), ((t(4, 3), 3, 0, True), {}), ((t(), 1), {})],
 )

@@ -13,15 +13,25 @@ from tensorlab.ops.table import NO_ONNX, elements, row
 Shape = tuple[int, ...]
 
 
-def in_order(xp: Any, a: Any, dim: int, descending: bool) -> Any:
-    """The indices that sort ``a`` along ``dim``; equal elements keep their order either way."""
+def _keys(a: Any) -> Any:
+    """What stands for the elements of ``a`` in comparisons."""
     if a.dtype.kind == "c":
         raise RuntimeError("sort(): complex numbers have no order; sort their .abs()")
-    keys = a.astype(np.float32) if a.dtype.itemsize == 2 and a.dtype.kind in "fV" else a
+    return a.astype(np.float32) if a.dtype.itemsize == 2 and a.dtype.kind in "fV" else a
+
+
+def in_order(xp: Any, a: Any, dim: int, descending: bool) -> Any:
+    """The indices that sort ``a`` along ``dim``; equal elements keep their order either way."""
+    keys = _keys(a)
     if not descending:
         return xp.argsort(keys, axis=dim, kind="stable")
     backwards = xp.argsort(xp.flip(keys, dim), axis=dim, kind="stable")
     return a.shape[dim] - 1 - xp.flip(backwards, dim)
+
+
+def smallest(xp: Any, a: Any, dim: int, k: int) -> Any:
+    """The index of the element of every lane that ``k`` others come before, without sorting the rest; the dimension stays."""
+    return xp.argpartition(_keys(a), k, axis=dim)[(slice(None),) * dim + (slice(k, k + 1),)]
 
 
 def _sort(xp: Any, a: Any, dim: int, descending: bool) -> Any:
@@ -60,7 +70,14 @@ sort = row(
 def _topk(xp: Any, a: Any, k: int, dim: int, largest: bool) -> Any:
     if a.ndim == 0:
         return a.copy(), xp.zeros((), np.int64)
-    at = in_order(xp, a, dim, largest)[(slice(None),) * dim + (slice(0, k),)]
+    n, before = a.shape[dim], (slice(None),) * dim
+    if 0 < 8 * k < n:  # a few of many: those first, then in order
+        kth, part = (n - k, slice(n - k, n)) if largest else (k - 1, slice(0, k))
+        few = xp.argpartition(_keys(a), kth, axis=dim)[(*before, part)]
+        order = in_order(xp, xp.take_along_axis(a, few, axis=dim), dim, largest)
+        at = xp.take_along_axis(few, order, axis=dim)
+    else:
+        at = in_order(xp, a, dim, largest)[(*before, slice(0, k))]
     return xp.take_along_axis(a, at, axis=dim), at.astype(np.int64)
 
 
@@ -78,6 +95,8 @@ topk = row(
         ((t(2, 4), 2), {}),
         ((t(4, 2), 3), {"dim": 0, "largest": False}),
         ((t(3), 0), {}),
+        ((t(2, 20), 2), {}),
+        ((t(20, 2), 2, 0, False), {}),
         ((t(), 1), {}),
     ],
     results="values indices",
@@ -87,11 +106,12 @@ topk = row(
 
 def _median_at(xp: Any, a: Any, dim: int) -> Any:
     """The index of the lower of the two elements in the middle, or of a NaN."""
-    order = in_order(xp, a, dim, False)
-    last = xp.expand_dims(xp.take(order, a.shape[dim] - 1, axis=dim), dim)
-    middle = xp.expand_dims(xp.take(order, (a.shape[dim] - 1) // 2, axis=dim), dim)
-    top = xp.take_along_axis(a, last, axis=dim)
-    return xp.where(top != top, last, middle)
+    middle = smallest(xp, a, dim, (a.shape[dim] - 1) // 2)
+    if a.dtype.kind in "biu":
+        return middle
+    missing = a != a
+    first = xp.expand_dims(xp.argmax(missing, axis=dim), dim)
+    return xp.where(xp.take_along_axis(missing, first, axis=dim), first, middle)
 
 
 def _median(xp: Any, a: Any) -> Any:
