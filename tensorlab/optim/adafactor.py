@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import creation, functional, modes
-from tensorlab.dispatch import wrap
+from tensorlab import backend, creation, modes
+from tensorlab.dispatch import storage_of, wrap
 from tensorlab.dtypes import finfo
+from tensorlab.engine import sites
 from tensorlab.optim import checks
-from tensorlab.optim.lanes import scalar_type
+from tensorlab.optim.lanes import computing_type, scalar_type
 from tensorlab.optim.optimizer import Group, Optimizer
 
 
@@ -64,47 +65,58 @@ class Adafactor(Optimizer):
         if closure is not None:
             with modes.enable_grad():
                 loss = closure()
-        with modes.no_grad():
+        site = sites.here(2)
+        with np.errstate(all="ignore"):
             for group in self.param_groups:
                 for p in group["params"]:
                     if p._grad is not None:
-                        self._step(p, group)
+                        if p.is_complex():
+                            raise RuntimeError("Adafactor does not support complex parameters")
+                        with backend.of(p._a).on(p._a):
+                            self._step(p, group)
+                        storage_of(p).bump("Adafactor.step", site)
         return loss
 
     def _step(self, p: Any, group: Group) -> None:
-        if p.is_complex():
-            raise RuntimeError("Adafactor does not support complex parameters")
-        g = -p._grad if group["maximize"] else p._grad
-        state = self.state[p]
-        if not state:
-            self._begin(state, g)
+        state = self.state[p] or self._begin(p)
         state["step"] += 1
         step, lr = state["step"].item(), float(group["lr"])
+        own, work = p._a, computing_type(p._a.dtype)[0]
+        xp = backend.namespace(own)
+        g = p._grad._a.astype(work, copy=False)
+        squares, new = g * g, step ** group["beta2_decay"]
         eps1 = finfo(p.dtype).eps if group["eps"][0] is None else group["eps"][0]
-        size = max(group["eps"][1], _rms(p)) * min(lr, 1 / step**0.5)
-        if group["weight_decay"]:
-            p.mul_(1 - lr * group["weight_decay"])
-        new = step ** group["beta2_decay"]
-        squares = g * g
-        if g.dim() > 1:
-            rows, columns = state["row_var"], state["col_var"]
-            rows.add_((squares.mean(-1, keepdim=True) - rows) * new)
-            columns.add_((squares.mean(-2, keepdim=True) - columns) * new)
-            v = rows @ columns / rows.mean(-2, keepdim=True).clamp(min=eps1)
+        size = max(group["eps"][1], _rms(xp, own.astype(work, copy=False))) * min(lr, 1 / step**0.5)
+        if g.ndim > 1:
+            rows = _moved(state["row_var"]._a, squares.mean(-1, keepdims=True), new)
+            columns = _moved(state["col_var"]._a, squares.mean(-2, keepdims=True), new)
+            v = rows * columns
+            v /= xp.maximum(rows.mean(-2, keepdims=True), eps1)
         else:
-            v = state["variance"].add_((squares - state["variance"]) * new)
-        u = g / functional.sqrt(v.clamp(min=eps1 * eps1))
-        p.sub_(u * (size / max(1.0, _rms(u) / group["d"])))
+            v = _moved(state["variance"]._a, squares, new)
+        u = g / xp.sqrt(xp.maximum(v, eps1 * eps1))
+        u *= size / max(1.0, _rms(xp, u) / group["d"])
+        keep = 1 - lr * group["weight_decay"]
+        own[...] = own * keep + u if group["maximize"] else own * keep - u
 
-    def _begin(self, state: dict[str, Any], g: Any) -> None:
+    def _begin(self, p: Any) -> dict[str, Any]:
+        state, g = self.state[p], p._grad.detach()
         state["step"] = wrap(np.array(0, scalar_type()))
         if g.dim() > 1:
-            state["row_var"] = creation.zeros_like(g.select(-1, 0).unsqueeze(-1))
-            state["col_var"] = creation.zeros_like(g.select(-2, 0).unsqueeze(-2))
+            state["row_var"] = creation.zeros((*g.shape[:-1], 1), dtype=g.dtype, device=g.device)
+            state["col_var"] = creation.zeros((*g.shape[:-2], 1, g.shape[-1]), dtype=g.dtype, device=g.device)
         else:
             state["variance"] = creation.zeros_like(g)
+        return state
 
 
-def _rms(x: Any) -> float:
+def _moved(mean: Any, now: Any, weight: float) -> Any:
+    """A running mean, moved in place towards new values; in the type to compute in."""
+    mean[...] = mean + (now - mean) * weight
+    return mean.astype(now.dtype, copy=False)
+
+
+def _rms(xp: Any, x: Any) -> float:
     """The root of the mean square; 0 for no elements."""
-    return functional.norm(x).item() / x.numel() ** 0.5 if x.numel() else 0.0
+    flat = x.reshape(-1)
+    return (float(xp.dot(flat, flat)) / x.size) ** 0.5 if x.size else 0.0

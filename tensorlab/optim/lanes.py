@@ -45,7 +45,7 @@ class Lane:
         self.on = backend.of(first).on(first)
         self.params = list(params)
         self.dtype = first.dtype
-        self.work, self.narrow = _computing(first.dtype)
+        self.work, self.narrow = computing_type(first.dtype)
         self.paired = first.dtype.kind == "c"
         self.direct = len(params) == 1 and first.size >= LARGE and not self.narrow and _dense(first) is not None
         self.strides = first.strides
@@ -274,7 +274,7 @@ def _counted(state: State, name: str) -> float | None:
     return float(value.item())
 
 
-def _computing(dtype: Any) -> tuple[Any, bool]:
+def computing_type(dtype: Any) -> tuple[Any, bool]:
     """The element type to compute in, and whether it is wider than the parameter's."""
     if dtype.kind == "c":
         return np.dtype(f"f{dtype.itemsize // 2}"), False

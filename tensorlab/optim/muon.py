@@ -100,13 +100,20 @@ class Muon(Optimizer):
 
 
 def _orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
-    """A matrix with its singular values brought near 1, by a polynomial of fifth degree applied ``steps`` times."""
+    """A matrix with its singular values brought near 1, by a polynomial of fifth degree applied ``steps`` times.
+
+    Every result is rounded to bfloat16, and products are summed in float32.
+    """
     a, b, c = coefficients
     upright = x.shape[0] > x.shape[1]
-    out = x.bfloat16()
+    out = _rounded(x)
     out = out.T if upright else out
-    out = out / functional.norm(out).clamp(min=eps)
+    out = _rounded(out / _rounded(functional.norm(out)).clamp(min=eps))
     for _ in range(steps):
-        gram = out @ out.T
-        out = out * a + (gram * b + gram @ gram * c) @ out
+        gram = _rounded(out @ out.T)
+        out = _rounded(out * a + _rounded(gram * b + gram @ gram * c) @ out)
     return out.T if upright else out
+
+
+def _rounded(x: Any) -> Any:
+    return x.bfloat16().float()
