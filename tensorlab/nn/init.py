@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tensorlab import backend, creation, dispatch, modes, random
+from tensorlab import creation, linalg, modes, random
 from tensorlab.functional.arguments import need_tensor
 
 Tensor = Any
@@ -172,11 +172,10 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     columns = tensor.numel() // rows
     wide = tensor.dtype if tensor.element_size() > 2 else None
     drawn = creation.empty((rows, columns), dtype=wide, device=tensor.device)
-    array = drawn.normal_(generator=generator)._a
-    xp = backend.namespace(array)
-    q, r = xp.linalg.qr(array.T if rows < columns else array)
-    q = q * xp.sign(xp.diagonal(r))  # without which the even draw would not be one
-    return tensor.copy_(dispatch.wrap(q.T if rows < columns else q).reshape(tensor.shape) * gain)
+    drawn.normal_(generator=generator)
+    q, r = linalg.qr(drawn.T if rows < columns else drawn)
+    q = q * r.diagonal().sign()  # without which the even draw would not be one
+    return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape) * gain)
 
 
 @_writes

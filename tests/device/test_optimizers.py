@@ -83,7 +83,16 @@ def test_a_recorded_step_on_a_gpu_gives_the_gradient_of_the_cpu() -> None:
 
 
 def test_first_values_are_drawn_on_the_gpu_that_holds_the_parameter() -> None:
-    for name in ("uniform_", "normal_", "trunc_normal_", "xavier_uniform_", "kaiming_normal_", "eye_", "ones_"):
+    for name in (
+        "uniform_",
+        "normal_",
+        "trunc_normal_",
+        "xavier_uniform_",
+        "kaiming_normal_",
+        "orthogonal_",
+        "eye_",
+        "ones_",
+    ):
         tl.manual_seed(1)
         there = getattr(nn.init, name)(tl.empty(4, 3, device="cuda"))
         tl.manual_seed(1)

@@ -271,6 +271,46 @@ def weight_norm_as_a_hook(lib: object) -> object:
     ]  # fmt: skip
 
 
+@program
+def orthogonal_weights(lib: object) -> object:
+    o = lib.nn.utils.parametrizations.orthogonal
+    seen = []
+    for shape in ((3, 3), (4, 2), (2, 4)):
+        for way in ("matrix_exp", "cayley", "householder", None):
+            m = lib.nn.Linear(shape[1], shape[0], bias=False).double()
+            with lib.no_grad():
+                m.weight.copy_(lib.tensor(np.random.default_rng(0).standard_normal(shape)))
+            o(m, orthogonal_map=way)
+            w = m.weight
+            few = w @ w.mT if shape[0] < shape[1] else w.mT @ w
+            seen += [np.round(few.tolist(), 6).tolist(), list(m.state_dict())]
+            if shape[0] == shape[1]:
+                seen.append(np.round(w.tolist(), 6).tolist())
+            free = lib.tensor(np.random.default_rng(1).standard_normal(shape))
+            plain = lib.nn.Linear(shape[1], shape[0], bias=False).double()
+            o(plain, orthogonal_map=way, use_trivialization=False)
+            with lib.no_grad():
+                plain.parametrizations.weight.original.copy_(free)
+            (plain.weight * free.cos()).sum().backward()
+            seen.append(np.round(plain.weight.tolist(), 6).tolist())
+            seen.append(np.round(plain.parametrizations.weight.original.grad.tolist(), 5).tolist())
+            kept = w.detach().clone()
+            m.weight = kept
+            seen += [
+                np.allclose(m.weight.tolist(), kept.tolist()),
+                attempt(lambda m=m: setattr(m, "weight", lib.ones(7, 7))),
+            ]
+            seen.append(
+                attempt(lambda p=plain, k=kept: setattr(p, "weight", k) or np.allclose(p.weight.tolist(), k.tolist()))
+            )
+    return [
+        *seen,
+        attempt(lambda: o(lib.nn.ReLU())),
+        attempt(lambda: o(lib.nn.Linear(2, 2), "bias")),
+        attempt(lambda: o(lib.nn.Linear(2, 2), orthogonal_map="x")),
+    ]
+
+
 def known_vectors(lib: object, m: object, u: str, v: str) -> None:
     with lib.no_grad():
         getattr(m, u).copy_(lib.tensor([0.6, 0.8, 0.0]))
