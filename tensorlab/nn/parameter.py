@@ -73,7 +73,7 @@ def _moving(target: Any) -> Any:
     return method
 
 
-class _Uninitialized:
+class UninitializedTensorMixin:
     """What has a type and a device and no shape yet. Any operation on it raises ``ValueError``."""
 
     __slots__ = ()
@@ -146,7 +146,7 @@ class _Uninitialized:
     bfloat16 = _moving(dtypes.bfloat16)
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A parameter whose shape is not known yet; see ``LazyModuleMixin``."""
 
     __slots__ = ()
@@ -157,7 +157,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
         return _uninitialized(cls, requires_grad, device, dtype)
 
 
-class UninitializedBuffer(_Uninitialized, Tensor):
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """A buffer whose shape is not known yet; see ``LazyModuleMixin``."""
 
     __slots__ = ()
@@ -184,4 +184,4 @@ def _uninitialized(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> An
 
 def is_lazy(x: Any) -> bool:
     """Whether a parameter or buffer waits for its shape."""
-    return isinstance(x, _Uninitialized)
+    return isinstance(x, UninitializedTensorMixin)

@@ -18,3 +18,4 @@ from tensorlab.optim.rmsprop import RMSprop as RMSprop
 from tensorlab.optim.rprop import Rprop as Rprop
 from tensorlab.optim.sgd import SGD as SGD
 from tensorlab.optim.sparse_adam import SparseAdam as SparseAdam
+from tensorlab.optim.swapping import swap_in_optimizer_params_and_state as swap_in_optimizer_params_and_state

@@ -102,7 +102,18 @@ def test_printing_a_large_tensor_moves_its_corners_only() -> None:
     assert used() - before < 1 << 20
 
 
-@pytest.mark.parametrize("optimizer", [tl.optim.SGD, tl.optim.Adam])
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        tl.optim.SGD,
+        tl.optim.Adam,
+        tl.optim.NAdam,
+        tl.optim.RAdam,
+        tl.optim.RMSprop,
+        tl.optim.Adamax,
+        tl.optim.Adafactor,
+    ],
+)
 def test_a_perceptron_learns_what_it_learns_on_the_cpu(optimizer: Any) -> None:
     def losses(device: str) -> list[float]:
         tl.manual_seed(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import pytest
 from hypothesis import given
@@ -434,3 +435,35 @@ def test_line_search_finds_the_bottom_of_a_narrow_valley() -> None:
 
     optimizer.step(closure)
     assert p.tolist() == pytest.approx([1.0, 1.0], abs=1e-3)
+
+
+def test_an_optimizer_works_on_other_parameters_for_a_while() -> None:
+    p, q = leaf(1.0), leaf(5.0)
+    optimizer = optim.Adam([p], lr=0.1)
+    with pytest.raises(RuntimeError, match="initialized optimizer state"):
+        with optim.swap_in_optimizer_params_and_state(optimizer, {"q": q}, optimizer.state_dict()):
+            pass
+    stepped(optimizer, 1.0)
+    saved = copy.deepcopy(optimizer.state_dict())
+    saved["param_groups"][0]["lr"] = 1.0
+    kept = (p.item(), optimizer.state[p]["step"].item())
+    with optim.swap_in_optimizer_params_and_state(optimizer, {"q": q}, saved):
+        stepped(optimizer, 1.0)
+        assert optimizer.param_groups[0]["params"] == [q]
+    assert q.item() == pytest.approx(4.0, abs=1e-3)
+    assert (p.item(), optimizer.state[p]["step"].item()) == kept
+    assert saved["state"][0]["step"].item() == 2
+    assert optimizer.param_groups[0]["lr"] == 0.1
+    for wrong in ({}, {"state": {}, "param_groups": []}, {"state": {7: {}}, "param_groups": saved["param_groups"]}):
+        with pytest.raises(RuntimeError):
+            with optim.swap_in_optimizer_params_and_state(optimizer, {"q": q}, wrong):
+                pass
+
+
+def test_a_skipped_step_that_is_marked_raises_no_false_alarm() -> None:
+    optimizer = optim.SGD([leaf(1.0)], lr=0.1)
+    scheduler = optim.lr_scheduler.StepLR(optimizer, 1)
+    optimizer._opt_called = True  # as what scales gradients does when it skips a step
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scheduler.step()

@@ -228,6 +228,10 @@ class Called:
         """
         return register(self._backward_pre_hooks, hook, prepend)
 
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """The name of ``register_full_backward_hook`` in old code, and the same as that."""
+        return self.register_full_backward_hook(hook)
+
 
 # ------------------------------------------------------------------------------------------------ hooks of all modules
 
@@ -247,6 +251,11 @@ def register_module_forward_hook(
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, grad_input, grad_output)`` when the gradients of any module's inputs are known."""
     return register(everywhere, _Everywhere(BACKWARD, hook))
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """The name of ``register_module_full_backward_hook`` in old code, and the same as that."""
+    return register_module_full_backward_hook(hook)
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:

@@ -13,6 +13,7 @@ from typing import Any
 
 from tensorlab.engine.hooks import RemovableHandle, hook_table, register
 from tensorlab.nn.modules.calling import Called
+from tensorlab.nn.modules.calling import register_module_backward_hook as register_module_backward_hook
 from tensorlab.nn.modules.calling import register_module_forward_hook as register_module_forward_hook
 from tensorlab.nn.modules.calling import register_module_forward_pre_hook as register_module_forward_pre_hook
 from tensorlab.nn.modules.calling import register_module_full_backward_hook as register_module_full_backward_hook
