@@ -89,6 +89,7 @@ from tensorlab.random import manual_seed as manual_seed
 from tensorlab.random import seed as seed
 from tensorlab.random import set_rng_state as set_rng_state
 from tensorlab.size import Size as Size
+from tensorlab.spellings import *  # noqa: F403
 from tensorlab.tensor import Tensor as Tensor
 from tensorlab.traits import strided as strided
 from tensorlab.windows import bartlett_window as bartlett_window

@@ -164,7 +164,7 @@ def _deviation(op: str, std: Any) -> None:
     if isinstance(std, dispatch.Tensor):
         if std._a.dtype.kind == "c":
             raise RuntimeError(f"{op} expects standard deviation to be non-complex")
-        if not (std._a >= 0).all():
+        if not (backend.to_host(std._a) >= 0).all():
             raise RuntimeError(f"{op} expects all elements of std >= 0.0")
     elif not std >= 0:
         raise RuntimeError(f"{op} expects std >= 0.0, but found std {std}")

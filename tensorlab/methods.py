@@ -140,6 +140,11 @@ def where(self: Any, condition: Any, other: Any) -> Any:
     return P.where(condition, self, other)
 
 
+def _reversed_dims(self: Any) -> Any:
+    """``reversed(x)``: all dimensions read backwards; a copy."""
+    return plain["flip"](self, tuple(range(self._a.ndim)))
+
+
 def _polygamma(self: Any, n: int) -> Any:
     """The derivative number ``n`` of the digamma function."""
     return plain["polygamma"](n, self)
@@ -204,7 +209,7 @@ def install() -> None:
         for name, form in forms.items():
             setattr(Tensor, name, form)
     for alias, known in {
-        "clip_": clamp_, "subtract_": sub_, "divide_": div_, "true_divide_": div_, "polygamma": _polygamma,
+        "clip_": clamp_, "subtract_": sub_, "divide_": div_, "true_divide_": div_, "polygamma": _polygamma, "__reversed__": _reversed_dims,
     }.items():  # fmt: skip
         setattr(Tensor, alias, known)
     for name, part in complexes.PROPERTIES.items():

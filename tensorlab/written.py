@@ -67,6 +67,13 @@ def scatter_(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
     return write(ROWS["scatter_reduce"], self, index, written, op="scatter_", dim=d, reduce=how, include_self=True)
 
 
+def abs_(self: Any) -> Any:
+    """Absolute value, in place. Raises ``RuntimeError`` for complex numbers, whose size is real. Returns the tensor."""
+    if self.is_complex():
+        raise RuntimeError("In-place abs is not supported for complex tensors: the result is real; use abs()")
+    return write(ROWS["abs"], self)
+
+
 def clamp_min_(self: Any, min: Any) -> Any:
     """Raise the values to at least ``min``, in place. Returns the tensor."""
     return write(ROWS["clamp"], self, min, None, op="clamp_min_")
@@ -158,8 +165,9 @@ renorm_, mvlgamma_ = _through_copy("renorm"), _through_copy("mvlgamma")
 FORMS: dict[str, Any] = {
     form.__name__: form
     for form in (
-        index_fill_, index_copy_, index_put_, put_, masked_scatter_, scatter_reduce_, index_reduce_, scatter_, renorm_,
+        index_fill_, index_copy_, index_put_, put_, masked_scatter_, scatter_reduce_, index_reduce_, scatter_, renorm_, abs_,
         clamp_min_, clamp_max_, round_, logit_, nan_to_num_, polygamma_, float_power_, mvlgamma_,
         tril_, triu_, cumsum_, cumprod_,
     )
 }  # fmt: skip
+FORMS["absolute_"] = abs_

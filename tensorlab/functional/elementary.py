@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorlab import dispatch, dtypes
+from tensorlab.creation import number
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
 from tensorlab.functional.fromrow import row_function
@@ -56,6 +57,17 @@ lcm = row_function("lcm", "Least common multiple of integers.")
 bitwise_left_shift = row_function("bitwise_left_shift", "Bits of integers moved up; beyond the width nothing is left.")
 bitwise_right_shift = row_function("bitwise_right_shift", "Bits of integers moved down; the sign stays.")
 arccosh, arcsinh, arctanh, arctan2 = acosh, asinh, atanh, atan2
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """``value``, a number or a 0-dim tensor, everywhere, with the shape and type of ``input``."""
+    need_tensor("fill", "input", 1, input)
+    if isinstance(value, dispatch.Tensor) and value._a.ndim:
+        raise RuntimeError(
+            f"fill only supports 0-dimension value tensor but got tensor with {value._a.ndim} dimensions."
+        )
+    value = value if isinstance(value, dispatch.Tensor) else dispatch.wrap(number(value, input.dtype))
+    return call(ROWS["fill"], (input, value))
 
 
 def positive(input: Tensor) -> Tensor:

@@ -19,8 +19,8 @@ FLOORS = (
     "ops ir",
     "engine",
     "explain dispatch fastpath viewing inplace",
-    "tensor binding creation passes functional random drawn ranges factories subscripts methods written relaid memory traits copying "
-    "conversion return_types printing autograd linalg fft special signal windows",
+    "tensor binding creation passes functional random drawn ranges factories subscripts methods written relaid memory traits spellings "
+    "copying conversion return_types printing autograd linalg fft special signal windows",
     "serialization nn optim data utils amp func",
     "profiler jit onnx compiler distributed quantization",
     "observe",

@@ -27,6 +27,8 @@ PLACES += (
     "tensorlab.cuda",
     "tensorlab.fft",
     "tensorlab.linalg",
+    "tensorlab.random",
+    "tensorlab.special",
     "tensorlab.signal.windows",
     "tensorlab.windows",
     "tensorlab.func",

@@ -214,7 +214,7 @@ def in_place() -> list[Any]:
 @pytest.mark.filterwarnings("ignore")
 def test_in_place_forms_write_what_pytorch_writes_and_refuse_what_it_refuses(op: Any) -> None:
     name = op.inplace_variant.__name__
-    for dtype in (torch.float32, torch.int64, torch.uint8, torch.bool):
+    for dtype in (torch.float32, torch.int64, torch.uint8, torch.bool, torch.complex64, torch.bfloat16):
         if dtype not in op.supported_dtypes("cpu"):
             continue
         for sample in samples(op, dtype):
