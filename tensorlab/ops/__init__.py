@@ -28,6 +28,7 @@ from tensorlab.ops import (
     pointwise,
     polynomials,
     pooling,
+    recurrent,
     reduce,
     resampling,
     scatters,
@@ -41,14 +42,8 @@ from tensorlab.ops.table import ROWS
 
 __all__ = [
     "ROWS", "activations", "adaptive", "addproducts", "bessel", "complex", "convert", "convolution", "curves",
-    "distances", "elementwise_losses", "embedding", "fft", "indexing", "joining", "losses", "matmul", "normalize",
-    "ordering", "padding", "pairs", "piecewise", "placing", "pointwise", "polynomials", "pooling", "reduce",
-    "scatters", "selection", "sorting", "special", "statistics", "views",
-    "resampling",
-    "ROWS", "activations", "addproducts", "convert", "convolution", "distances", "indexing", "joining", "losses",
-    "matmul", "ordering", "padding", "pointwise", "reduce", "scatters", "selection", "sorting", "statistics", "views",
-    "ROWS", "activations", "convert", "indexing", "joining", "losses", "matmul", "pointwise", "reduce", "selection", "sorting", "views",
-    "addproducts", "distances", "fft", "linalg", "linalg_spectral",
-    "convolution",
-    "padding",
+    "distances", "elementwise_losses", "embedding", "fft", "indexing", "joining", "linalg", "linalg_spectral",
+    "losses", "matmul", "normalize", "ordering", "padding", "pairs", "piecewise", "placing", "pointwise",
+    "polynomials", "pooling", "recurrent", "reduce", "resampling", "scatters", "selection", "sorting", "special",
+    "statistics", "views",
 ]  # fmt: skip

@@ -88,6 +88,9 @@ CALLS: dict[str, Callable[..., Any]] = {
     "nll_loss_backward": _nll("nll_loss_backward"),
     "clone": lambda x: x.clone(),
     "linear": _op("linear"),
+    "lstm_layer": lambda x, *others, **attrs: x._op("lstm_layer", *others, **attrs)[
+        :3
+    ],  # what else it keeps has no gradient
     "index_put": _op("index_put"),
     "as_strided_copy": _op("as_strided_copy"),
     "as_strided_scatter": _op("as_strided_scatter"),

@@ -20,6 +20,7 @@ from tensorlab.nn.modules import (
     normalization,
     padding,
     pooling,
+    rnn,
     sparse,
     transformer,
     upsampling,
@@ -43,6 +44,7 @@ from tensorlab.nn.modules.more_losses import *  # noqa: F403
 from tensorlab.nn.modules.normalization import *  # noqa: F403
 from tensorlab.nn.modules.padding import *  # noqa: F403
 from tensorlab.nn.modules.pooling import *  # noqa: F403
+from tensorlab.nn.modules.rnn import *  # noqa: F403
 from tensorlab.nn.modules.sparse import *  # noqa: F403
 from tensorlab.nn.modules.transformer import *  # noqa: F403
 from tensorlab.nn.modules.upsampling import *  # noqa: F403
@@ -67,6 +69,7 @@ __all__ += more_losses.__all__
 __all__ += normalization.__all__
 __all__ += padding.__all__
 __all__ += pooling.__all__
+__all__ += rnn.__all__
 __all__ += sparse.__all__
 __all__ += transformer.__all__
 __all__ += upsampling.__all__

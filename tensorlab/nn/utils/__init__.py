@@ -3,6 +3,7 @@
 from tensorlab.nn.utils import parametrizations as parametrizations
 from tensorlab.nn.utils import parametrize as parametrize
 from tensorlab.nn.utils import prune as prune
+from tensorlab.nn.utils import rnn as rnn
 from tensorlab.nn.utils import stateless as stateless
 from tensorlab.nn.utils.clip_grad import clip_grad_norm as clip_grad_norm
 from tensorlab.nn.utils.clip_grad import clip_grad_norm_ as clip_grad_norm_
