@@ -106,6 +106,8 @@ cfloat, cdouble = complex64, complex128
 
 #: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
 _LATER = """
+    amp
+    cpu
     cuda
     data
     display
@@ -124,6 +126,21 @@ _LATER = """
 
 #: Functions and classes whose modules load when they are first used.
 _LATER_FROM = {
+    "amp.autocast_mode": (
+        "autocast",
+        "autocast_decrement_nesting",
+        "autocast_increment_nesting",
+        "clear_autocast_cache",
+        "get_autocast_cpu_dtype",
+        "get_autocast_dtype",
+        "get_autocast_gpu_dtype",
+        "is_autocast_cache_enabled",
+        "is_autocast_cpu_enabled",
+        "is_autocast_enabled",
+        "set_autocast_cache_enabled",
+        "set_autocast_dtype",
+        "set_autocast_enabled",
+    ),
     "display.dot": ("make_dot",),
     "serialization": ("save", "load"),
     "why": ("explain_grad", "why_inplace", "why_nan", "why_none", "why_shape"),

@@ -16,10 +16,12 @@ import numpy as np
 from tensorlab import dtypes
 from tensorlab.creation import finish
 from tensorlab.dispatch import call, cast
+from tensorlab.functional.autocasting import widened
 from tensorlab.functional.checked import checked
 from tensorlab.functional.joining import cat
 from tensorlab.functional.shapes import narrow, roll
 from tensorlab.layout import wrap_dim, wrap_dims
+from tensorlab.modes import state
 from tensorlab.ops import ROWS
 
 __all__ = [
@@ -41,6 +43,8 @@ def _scale(norm: Any, forward: bool) -> str:
 
 def _typed(op: str, x: Tensor, kind: str) -> Tensor:
     """The input in a type that can be transformed: ``"real"`` refuses complex numbers, ``"complex"`` makes them."""
+    if state.autocast is not None:
+        (x,) = widened(x)
     a = x._a
     if kind == "real" and a.dtype.kind == "c":
         raise RuntimeError(f"{op} expects a real input tensor, but got {x.dtype.name}; use its real part, or fft()")

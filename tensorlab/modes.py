@@ -21,6 +21,7 @@ class _State(threading.local):
     creation_hooks: tuple[Any, ...] = ()  # saved_tensors_hooks pairs, innermost last
     no_creation_hooks: tuple[str, ...] = ()  # why saved_tensors_hooks may not be used now, innermost last
     run: Any = None  # the backward pass that this thread is advancing
+    autocast: Any = None  # the types that autocast computes in on the CPU and on GPUs, while it is on for one of them
 
 
 state = _State()

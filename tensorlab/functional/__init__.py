@@ -42,6 +42,7 @@ from tensorlab.functional import (
     spectra,
     statistics,
 )
+from tensorlab.functional.autocasting import composed
 from tensorlab.functional.checked import checked
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def _publish() -> list[str]:
             home = getattr(function, "__module__", None)
             if name.startswith("_") or home not in (module.__name__, "tensorlab"):
                 continue
+            function = composed(function)
             plain[name] = function
             globals()[name] = function if home == "tensorlab" else checked(function, takes_out=takes_out)
             if name not in elsewhere:

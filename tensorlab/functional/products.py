@@ -6,10 +6,12 @@ from typing import Any
 
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_dims, need_tensor
+from tensorlab.functional.autocasting import lowered
 from tensorlab.functional.pointwise import mul
 from tensorlab.functional.shapes import unsqueeze
 from tensorlab.inplace import write
 from tensorlab.layout import wrap_dim
+from tensorlab.modes import state
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -43,7 +45,8 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     name = _PRODUCTS.get((a.ndim, b.ndim), "matmul")
     if name == "bmm" and a.shape[0] != b.shape[0]:
         name = "matmul"
-    return call(ROWS[name], (input, other))
+    inputs = (input, other) if state.autocast is None else lowered(input, other)
+    return call(ROWS[name], inputs)
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:

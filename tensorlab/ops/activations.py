@@ -11,7 +11,7 @@ from typing import Any
 
 from tensorlab.ops.elementwise import broadcast, same_shape
 from tensorlab.ops.scipy import rounded_once, special
-from tensorlab.ops.table import FLOAT, NO_ONNX, PROMOTE, SAME, per_element, row
+from tensorlab.ops.table import FLOAT, GPU_FLOAT32, NO_ONNX, PROMOTE, SAME, per_element, row
 
 _SQRT_HALF, _DENSITY = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
@@ -89,6 +89,7 @@ softplus = _activation(
     derivatives={"self": "grad · σ(β · self)"},
     onnx="Softplus",
     cost=per_element(20),
+    autocast=GPU_FLOAT32,
 )
 leaky_relu = _activation(
     "leaky_relu",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.ops.pooling import _flat, _largest, put
-from tensorlab.ops.table import NO_ONNX, elements, row
+from tensorlab.ops.table import AS_IS, CPU_FLOAT32, NO_ONNX, elements, row
 from tensorlab.ops.windows import laid_out, padded, widened
 
 Shape = tuple[int, ...]
@@ -69,6 +69,7 @@ def _average_rows(n: int) -> None:
         grad={"self": lambda g, self_shape: g._op(f"{name}_backward", shape=tuple(self_shape), n=n)},
         formula="result[i] = the mean of self from ⌊i · n ÷ size⌋ to ⌈(i + 1) · n ÷ size⌉",
         derivatives={"self": "grad ÷ elements, spread over each window"},
+        autocast=CPU_FLOAT32 if n == 3 else AS_IS,
         onnx=NO_ONNX("GlobalAveragePool or AveragePool where the sizes divide"),
         cost=lambda shapes, result, **attrs: elements(shapes[0]),
         samples=lambda t: [((t(2, 1, *size), wanted), {}), ((t(2, *size), (1,) * (n - 1) + (4,)), {})],
@@ -125,6 +126,7 @@ def _maximum_row(n: int) -> None:
         grad={"self": lambda g, indices, self_shape: put(g, indices, tuple(self_shape), n)},
         formula="result[i] = the largest of self from ⌊i · n ÷ size⌋ to ⌈(i + 1) · n ÷ size⌉; indices[i] = where it lies",
         derivatives={"self": "zeros with grad added at the indices"},
+        autocast=CPU_FLOAT32 if n == 3 else AS_IS,
         onnx=NO_ONNX("GlobalMaxPool or MaxPool where the sizes divide"),
         cost=lambda shapes, result, **attrs: elements(shapes[0]),
         samples=lambda t: [((t(2, 1, *size), (3, 2, 2)[:n], True), {}), ((t(2, *(4,) * n), (2,) * n, True), {})],
@@ -183,6 +185,7 @@ def _fractional_row(n: int) -> None:
         grad={"self": lambda g, indices, self_shape: put(g, indices, tuple(self_shape), n)},
         formula="result[p] = the largest of self in the window drawn for p; indices[p] = where it lies",
         derivatives={"self": "zeros with grad added at the indices"},
+        autocast=CPU_FLOAT32,
         onnx=NO_ONNX("windows are drawn"),
         cost=lambda shapes, result, kernel, **attrs: elements(result) * prod(kernel),
         samples=samples,

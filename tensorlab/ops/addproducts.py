@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorlab.layout import broadcast_shapes
 from tensorlab.ops.matmul import is_low, matmul_shape, times, widened
-from tensorlab.ops.table import LOWER, NO_ONNX, elements, nothing, row
+from tensorlab.ops.table import GPU_LOWER, GPU_PROMOTE, LOWER, NO_ONNX, elements, nothing, row
 
 Shape = tuple[int, ...]
 
@@ -51,9 +51,8 @@ def _row(name: str, inputs: str, product: Any, shape: Any, grads: tuple[Any, Any
         grad={"self": of_self, first: grads[0], second: grads[1]},
         formula=f"result = β · self + α · {sign}",
         derivatives={"self": "β · grad", first: f"α · {left}", second: f"α · {right}"},
-        autocast=LOWER,
         on_arrays=True,
-        **columns,
+        **{"autocast": LOWER, **columns},
     )
 
 
@@ -88,6 +87,7 @@ addmv = _row(
         ((t(2), t(2, 3), t(3)), {"beta": 1, "alpha": 1}),
         ((t(), t(2, 3), t(3)), {"beta": 2, "alpha": 3}),
     ],
+    autocast=GPU_LOWER,
 )
 
 
@@ -102,6 +102,7 @@ addr = _row(
     onnx=NO_ONNX("Mul, Mul, Add"),
     cost=lambda shapes, result, **attrs: 2 * elements(result),
     samples=lambda t: [((t(2, 3), t(2), t(3)), {"beta": 1, "alpha": 1}), ((t(3), t(2), t(3)), {"beta": 2, "alpha": 3})],
+    autocast=GPU_LOWER,
 )
 baddbmm = _row(
     "baddbmm",
@@ -151,7 +152,7 @@ vdot = row(
     grad={"self": lambda g, other: g.conj() * other, "other": lambda g, self: g * self},
     formula="result = Σ self* · other",
     derivatives={"self": "grad* · other", "other": "grad · self"},
-    autocast=LOWER,
+    autocast=GPU_PROMOTE,
     onnx=NO_ONNX("MatMul has no conjugate"),
     cost=lambda shapes, result, **attrs: 2 * elements(shapes[0]),
     samples=lambda t: [((t(3), t(3)), {}), ((t.complex(3), t.complex(3)), {})],
@@ -192,4 +193,5 @@ cross = row(
     onnx=NO_ONNX("Slice, Mul, Sub, Concat"),
     cost=lambda shapes, result, **attrs: 3 * elements(result),
     samples=lambda t: [((t(2, 3), t(2, 3)), {"dim": 1}), ((t(3, 1), t(3, 2)), {"dim": 0})],
+    autocast=GPU_PROMOTE,
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorlab.layout import Layout, contiguous_strides
 from tensorlab.ops.elementwise import broadcast, unary
-from tensorlab.ops.table import NO_ONNX, OWN, SAME, no_cost, nothing, per_element, row
+from tensorlab.ops.table import CPU_FLOAT32, NO_ONNX, OWN, SAME, no_cost, nothing, per_element, row
 
 _COMPLEX = NO_ONNX("complex numbers")
 REAL_TYPE = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
@@ -150,6 +150,7 @@ polar = row(
     refuses=_same_reals("polar"),
     promotes=True,
     holomorphic=False,
+    autocast=CPU_FLOAT32,
 )
 
 

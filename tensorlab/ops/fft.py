@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.backend.host import inverse
-from tensorlab.ops.table import FLOAT32, NO_ONNX, elements, row
+from tensorlab.ops.table import CPU_FLOAT32, NO_ONNX, elements, row
 
 Shape = tuple[int, ...]
 Dims = tuple[int, ...]
@@ -109,7 +109,7 @@ fft_c2c = row(
     grad={"self": lambda g, dim, scale, forward: g._op("fft_c2c", dim=dim, scale=scale, forward=not forward)},
     formula="result[k] = Σ self[t] · e^(∓2πi k t ÷ n) ÷ scale",
     derivatives={"self": "grad transformed in the other direction"},
-    autocast=FLOAT32,
+    autocast=CPU_FLOAT32,
     onnx="DFT",
     cost=_cost,
     samples=lambda t: [
@@ -128,7 +128,7 @@ fft_r2c = row(
     grad={"self": _of_half},
     formula="result[k] = Σ self[t] · e^(−2πi k t ÷ n) ÷ scale, for the first half of k or for all",
     derivatives={"self": "real part of grad transformed in the other direction"},
-    autocast=FLOAT32,
+    autocast=CPU_FLOAT32,
     onnx="DFT",
     cost=_cost,
     samples=lambda t: [
@@ -148,7 +148,7 @@ fft_c2r = row(
     grad={"self": _to_half},
     formula="result[t] = Σ self[k] · e^(2πi k t ÷ n) ÷ scale, the second half of k being the mirror image of the first",
     derivatives={"self": "grad transformed forward; points that stand for two count twice"},
-    autocast=FLOAT32,
+    autocast=CPU_FLOAT32,
     onnx=NO_ONNX("DFT has no real inverse"),
     cost=_cost,
     samples=lambda t: [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend
-from tensorlab.ops.table import NO_ONNX, elements, no_cost, row
+from tensorlab.ops.table import GPU_PROMOTE, NO_ONNX, elements, no_cost, row
 
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]  # one entry a dimension: an integer array, or slice(None)
@@ -100,6 +100,7 @@ index_put = row(
         ((t(4, 3), t(2, 3)), {"indices": (np.array([0, 2]),), "accumulate": False}),
         ((t(4, 3), t(3)), {"indices": (np.array([0, 0]),), "accumulate": True}),
     ],
+    autocast=GPU_PROMOTE,
 )
 
 
@@ -210,6 +211,7 @@ scatter_add = row(
     onnx="ScatterElements",
     cost=lambda shapes, result, **attrs: elements(shapes[1]),
     samples=lambda t: [((t(3, 4), 1, t.index(4, 3, 2), t(3, 2)), {}), ((t(3, 4), 0, t.index(3, 2, 4), t(2, 4)), {})],
+    autocast=GPU_PROMOTE,
 )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from tensorlab.layout import broadcast_shapes
 from tensorlab.ops.elementwise import same_shape
 from tensorlab.ops.reduce import reduced, wide
-from tensorlab.ops.table import FLOAT, FLOAT32, NO_ONNX, elements, nothing, of_arrays, per_element, row
+from tensorlab.ops.table import FLOAT, FLOAT32, GPU_FLOAT32, NO_ONNX, elements, nothing, of_arrays, per_element, row
 
 Shape = tuple[int, ...]
 
@@ -69,7 +69,7 @@ softmax = row(
     },
     formula="result = exp(self) ÷ Σ exp(self)",
     derivatives={"self": "(grad − Σ grad · result) · result"},
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     onnx="Softmax",
     cost=per_element(15),
     samples=_dims,
@@ -83,7 +83,7 @@ log_softmax = row(
     grad={"self": lambda g, result, dim: _log_softmax_grad(g, result, dim) if len(g.shape) else nothing(g)},
     formula="result = self − ln Σ exp(self)",
     derivatives={"self": "grad − exp(result) · Σ grad"},
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     onnx="LogSoftmax",
     cost=per_element(15),
     samples=_dims,
@@ -119,7 +119,7 @@ logsumexp = row(
     grad={"self": _logsumexp_grad},
     formula="result = ln Σ exp(self)",
     derivatives={"self": "grad · exp(self − result)"},
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     onnx="ReduceLogSumExp",
     cost=lambda shapes, result, **attrs: 15 * elements(shapes[0]),
     samples=lambda t: [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.layout import broadcast_shapes
-from tensorlab.ops.table import LOWER, elements, of_arrays, row
+from tensorlab.ops.table import GPU_LOWER, GPU_PROMOTE, LOWER, elements, of_arrays, row
 
 Shape = tuple[int, ...]
 
@@ -93,7 +93,7 @@ mv = row(
     grad={"self": lambda g, vec: g.reshape((-1, 1)) * vec.reshape((1, -1)), "vec": lambda g, self: self.T @ g},
     formula="result = self · vec",
     derivatives={"self": "grad ⊗ vec", "vec": "selfᵀ · grad"},
-    autocast=LOWER,
+    autocast=GPU_LOWER,
     onnx="MatMul",
     cost=_flops,
     samples=lambda t: [((t(2, 3), t(3)), {})],
@@ -107,7 +107,7 @@ dot = row(
     grad={"self": lambda g, tensor: g * tensor, "tensor": lambda g, self: g * self},
     formula="result = Σ self · tensor",
     derivatives={"self": "grad · tensor", "tensor": "grad · self"},
-    autocast=LOWER,
+    autocast=GPU_PROMOTE,
     onnx="MatMul",
     cost=_flops,
     samples=lambda t: [((t(3), t(3)), {}), ((t(0), t(0)), {})],

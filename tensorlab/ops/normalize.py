@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.ops.reduce import wide
-from tensorlab.ops.table import FLOAT32, NO_ONNX, elements, nothing, row
+from tensorlab.ops.table import AS_IS, GPU_FLOAT32, NO_ONNX, elements, nothing, row
 
 Shape = tuple[int, ...]
 
@@ -183,7 +183,7 @@ native_layer_norm = row(
         "weight": "Σ grad · x̂",
         "bias": "Σ grad",
     },
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     onnx="LayerNormalization",
     cost=lambda shapes, result, **attrs: 8 * elements(result),
     samples=lambda t: [
@@ -281,7 +281,7 @@ native_group_norm = row(
         "weight": "Σ grad · x̂",
         "bias": "Σ grad",
     },
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     onnx="GroupNormalization",
     cost=lambda shapes, result, **attrs: 8 * elements(result),
     samples=lambda t: [
@@ -407,7 +407,7 @@ native_batch_norm = row(
         "bias": "Σ grad",
         **_CONSTANT,
     },
-    autocast=FLOAT32,
+    autocast=AS_IS,
     onnx="BatchNormalization",
     cost=lambda shapes, result, **attrs: 8 * elements(result),
     samples=_norm_samples,

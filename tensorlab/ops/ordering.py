@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorlab.ops.reduce import cost, evenly, reduced, wide
 from tensorlab.ops.sorting import in_order, smallest
-from tensorlab.ops.table import FLOAT32, NO_ONNX, elements, row
+from tensorlab.ops.table import AS_IS, NO_ONNX, elements, row
 
 Shape = tuple[int, ...]
 
@@ -126,7 +126,7 @@ logcumsumexp = row(
     grad={"self": _logcumsumexp_grad},
     formula="result[i] = log Σ exp(self[0..i])",
     derivatives={"self": "Σ grad[k] · exp(self[i] − result[k]) over k ≥ i"},
-    autocast=FLOAT32,
+    autocast=AS_IS,
     onnx=NO_ONNX("Exp, CumSum, Log"),
     cost=lambda shapes, result, **attrs: 4 * elements(shapes[0]),
     samples=lambda t: [

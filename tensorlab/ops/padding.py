@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tensorlab.ops.table import NO_ONNX, no_cost, row
+from tensorlab.ops.table import AS_IS, CPU_FLOAT32, NO_ONNX, no_cost, row
 
 Shape = tuple[int, ...]
 
@@ -144,6 +144,7 @@ def _margins(name: str, n: int, mode: str, onnx: Any) -> None:
         grad={"self": lambda g, self_shape, pad: g._op(f"{name}{n}d_backward", shape=tuple(self_shape), pad=pad)},
         formula="result = self with its own values around it",
         derivatives={"self": "grad, its margins added to where they came from"},
+        autocast=CPU_FLOAT32 if mode == "replicate" or (mode == "reflect" and n < 3) else AS_IS,
         onnx=onnx,
         cost=no_cost,
         samples=samples,

@@ -10,7 +10,7 @@ from typing import Any
 
 from tensorlab.ops.activations import rounded_once
 from tensorlab.ops.elementwise import broadcast, same_shape
-from tensorlab.ops.table import FLOAT, NO_ONNX, OWN, PROMOTE, of_arrays, per_element, row
+from tensorlab.ops.table import FLOAT, LOWER, NO_ONNX, OWN, of_arrays, per_element, row
 
 Shape = tuple[int, ...]
 
@@ -167,7 +167,7 @@ prelu = row(
     },
     formula="result = self where positive, else weight · self",
     derivatives={"self": "grad where self > 0, else weight · grad", "weight": "0 where self > 0, else grad · self"},
-    autocast=PROMOTE,
+    autocast=LOWER,
     onnx="PRelu",
     cost=per_element(2),
     samples=lambda t: [((t(2, 3), t(1)), {}), ((t(2, 3), t(3)), {}), ((t(2, 3, 4), t(3)), {}), ((t(0, 3), t(3)), {})],

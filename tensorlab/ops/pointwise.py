@@ -14,7 +14,18 @@ import numpy as np
 
 from tensorlab.ops.elementwise import binary, broadcast, unary
 from tensorlab.ops.scipy import from_scipy
-from tensorlab.ops.table import FLOAT, FLOAT32, NO_GRAD, NO_ONNX, SAME, Ufunc, nothing, of_arrays, per_element, row
+from tensorlab.ops.table import (
+    FLOAT,
+    GPU_FLOAT32,
+    NO_GRAD,
+    NO_ONNX,
+    SAME,
+    Ufunc,
+    nothing,
+    of_arrays,
+    per_element,
+    row,
+)
 
 # ------------------------------------------------------------------------------------------------------- arithmetic
 
@@ -183,6 +194,7 @@ reciprocal = unary(
     onnx="Reciprocal",
     on_arrays=True,
     domain=(0.5, 2.0),
+    autocast=GPU_FLOAT32,
 )
 square = unary(
     "square",
@@ -236,7 +248,7 @@ pow_ = row(
     },
     formula="result = self ^ exponent",
     derivatives={"self": "grad · exponent · self ^ (exponent − 1)", "exponent": "grad · result · log(self)"},
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     onnx="Pow",
     cost=per_element(10),
     samples=lambda t: [
@@ -263,7 +275,7 @@ exp = unary(
     onnx="Exp",
     flops=10,
     on_arrays=True,
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
 )
 exp2 = unary(
     "exp2",
@@ -284,7 +296,7 @@ expm1 = unary(
     onnx=NO_ONNX("Exp then Sub"),
     flops=10,
     on_arrays=True,
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
 )
 log = unary(
     "log",
@@ -295,7 +307,7 @@ log = unary(
     onnx="Log",
     flops=10,
     on_arrays=True,
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     domain=(0.5, 2.0),
 )
 log2 = unary(
@@ -307,7 +319,7 @@ log2 = unary(
     onnx=NO_ONNX("Log then Div"),
     flops=10,
     on_arrays=True,
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     domain=(0.5, 2.0),
 )
 log10 = unary(
@@ -319,7 +331,7 @@ log10 = unary(
     onnx=NO_ONNX("Log then Div"),
     flops=10,
     on_arrays=True,
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     domain=(0.5, 2.0),
 )
 log1p = unary(
@@ -331,7 +343,7 @@ log1p = unary(
     onnx=NO_ONNX("Add then Log"),
     flops=10,
     on_arrays=True,
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     domain=(-0.5, 2.0),
 )
 sqrt = unary(
@@ -354,7 +366,7 @@ rsqrt = unary(
     onnx=NO_ONNX("Sqrt then Reciprocal"),
     flops=5,
     on_arrays=True,
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     domain=(0.5, 2.0),
 )
 
@@ -399,7 +411,7 @@ tan = unary(
     flops=10,
     on_arrays=True,
     domain=(-1.0, 1.0),
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
 )
 asin = unary(
     "asin",
@@ -410,7 +422,7 @@ asin = unary(
     onnx="Asin",
     flops=10,
     domain=(-0.9, 0.9),
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
 )
 acos = unary(
     "acos",
@@ -421,7 +433,7 @@ acos = unary(
     onnx="Acos",
     flops=10,
     domain=(-0.9, 0.9),
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
 )
 atan = unary(
     "atan",
@@ -441,7 +453,7 @@ sinh = unary(
     derivative="grad · cosh(self)",
     onnx="Sinh",
     flops=10,
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
 )
 cosh = unary(
     "cosh",
@@ -451,7 +463,7 @@ cosh = unary(
     derivative="grad · sinh(self)",
     onnx="Cosh",
     flops=10,
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
 )
 tanh = unary(
     "tanh",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab.ops.table import NO_ONNX, elements, row
+from tensorlab.ops.table import AS_IS, CPU_FLOAT32, NO_ONNX, elements, row
 from tensorlab.ops.windows import laid_out, offsets, padded, places, reach, seen, under, widened
 
 Shape = tuple[int, ...]
@@ -182,6 +182,7 @@ def _max_row(n: int) -> None:
         },
         formula="result[p] = the largest of self in the window at p; indices[p] = where it lies",
         derivatives={"self": "zeros with grad added at the indices"},
+        autocast=CPU_FLOAT32 if n == 3 else AS_IS,
         onnx="MaxPool",
         cost=lambda shapes, result, kernel, **attrs: elements(result) * prod(kernel),
         samples=samples,
@@ -316,6 +317,7 @@ def _avg_row(n: int) -> None:
         },
         formula="result[p] = the mean of self over the window at p",
         derivatives={"self": "grad ÷ elements, spread over each window"},
+        autocast=CPU_FLOAT32 if n == 3 else AS_IS,
         onnx="AveragePool",
         cost=lambda shapes, result, kernel, **attrs: elements(result) * sum(kernel),
         samples=lambda t: [

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.layout import contiguous_strides
-from tensorlab.ops.table import FLOAT32, NO_GRAD, NO_ONNX, elements, no_cost, of_arrays, row
+from tensorlab.ops.table import FLOAT32, GPU_FLOAT32, NO_GRAD, NO_ONNX, elements, no_cost, of_arrays, row
 
 Shape = tuple[int, ...]
 Dims = tuple[int, ...]
@@ -100,7 +100,7 @@ sum_ = row(
     grad={"self": lambda g, dim, keepdim, self_shape: spread(g, dim, keepdim, self_shape)},
     formula="result = Σ self",
     derivatives={"self": "grad, repeated over the summed dimensions"},
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     onnx="ReduceSum",
     cost=cost,
     samples=lambda t: [*_dims(t), ((t(0, 3),), {}), ((t(0, 3), 0), {})],
@@ -240,7 +240,7 @@ def _running(name: str, ufunc: str, sign: str, grad: Any, derivative: str) -> An
         grad={"self": grad},
         formula=f"result[i] = {sign} self[0..i]",
         derivatives={"self": derivative},
-        autocast=FLOAT32,
+        autocast=GPU_FLOAT32,
         onnx="CumSum" if name == "cumsum" else NO_ONNX("no running product"),
         cost=cost,
         samples=lambda t: [((t(2, 3), 1), {}), ((t(3, 2), 0), {}), ((t(4), -1), {})],
@@ -494,7 +494,7 @@ vector_norm = row(
     grad={"self": _vector_norm_grad},
     formula="result = (Σ |self|ᵖ)^(1/p)",
     derivatives={"self": "grad · self · |self|^(p−2) ÷ result^(p−1), 0 where the norm is 0"},
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
     onnx="ReduceL2",
     cost=lambda shapes, result, **attrs: 3 * elements(shapes[0]),
     samples=lambda t: [((t(2, 3),), {}), ((t(2, 3), 1), {"p": 3}), ((t(2, 3), 0), {"keepdim": True}), ((t(),), {})],

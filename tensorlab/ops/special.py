@@ -14,7 +14,7 @@ import numpy as np
 from tensorlab.ops.curves import real_only
 from tensorlab.ops.elementwise import binary, same_shape, unary
 from tensorlab.ops.scipy import from_scipy, rounded_once, special
-from tensorlab.ops.table import FLOAT, FLOAT32, NO_ONNX, Row, per_element, row
+from tensorlab.ops.table import AS_IS, FLOAT, GPU_FLOAT32, NO_ONNX, Row, per_element, row
 
 _ROOT_PI, _ROOT_HALF = math.sqrt(math.pi), math.sqrt(0.5)
 
@@ -52,7 +52,7 @@ erfc = _special(
     "result = 1 − erf(self)",
     "−grad · 2/√π · exp(−self²)",
     onnx=NO_ONNX("Erf then Sub"),
-    autocast=FLOAT32,
+    autocast=AS_IS,
 )
 erfinv = _special(
     "erfinv",
@@ -61,7 +61,7 @@ erfinv = _special(
     "result = the number whose error function is self",
     "grad · √π/2 · exp(result²)",
     domain=(-0.9, 0.9),
-    autocast=FLOAT32,
+    autocast=GPU_FLOAT32,
 )
 erfcx = _special(
     "erfcx",
@@ -115,7 +115,7 @@ lgamma = _special(
     "result = ln |Γ(self)|",
     "grad · ψ(self)",
     domain=(0.5, 4.0),
-    autocast=FLOAT32,
+    autocast=AS_IS,
 )
 
 
@@ -131,7 +131,7 @@ digamma = _special(
     "result = ψ(self), the derivative of ln Γ",
     "grad · ψ′(self)",
     domain=(0.5, 4.0),
-    autocast=FLOAT32,
+    autocast=AS_IS,
 )
 
 
@@ -155,7 +155,7 @@ polygamma = row(
     grad={"self": lambda g, self, n: g * self._op("polygamma", n=n + 1)},
     formula="result = the derivative number n of ψ at self",
     derivatives={"self": "grad · polygamma(n + 1, self)"},
-    autocast=FLOAT32,
+    autocast=AS_IS,
     onnx=NO_ONNX("a special function"),
     cost=per_element(60),
     samples=lambda t: [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.ops.reduce import cost, evenly, infer, reduced, spread, std, var, wide
-from tensorlab.ops.table import FLOAT32, NO_GRAD, NO_ONNX, elements, row
+from tensorlab.ops.table import AS_IS, NO_GRAD, NO_ONNX, elements, row
 
 Shape = tuple[int, ...]
 Dims = tuple[int, ...]
@@ -31,7 +31,7 @@ nansum = row(
     },
     formula="result = Σ self, NaN left out",
     derivatives={"self": "grad, repeated over the summed dimensions, 0 where self is NaN"},
-    autocast=FLOAT32,
+    autocast=AS_IS,
     onnx=NO_ONNX("IsNaN, Where, ReduceSum"),
     cost=cost,
     samples=lambda t: [((t(2, 3),), {}), ((t(2, 3), 1), {}), ((t(2, 3, 4), (0, 2), True), {}), ((t(0, 3), 0), {})],

@@ -23,6 +23,21 @@ SAME, FLOAT, BOOL, OWN = "same", "float", "bool", "own"
 #: What autocast does with a row.
 LOWER, FLOAT32, PROMOTE, AS_IS = "lower", "float32", "promote", "as_is"
 
+#: The same where PyTorch does it on one kind of device only.
+GPU_LOWER, GPU_FLOAT32, GPU_PROMOTE, CPU_FLOAT32 = "lower on gpu", "float32 on gpu", "promote on gpu", "float32 on cpu"
+
+#: What each of these means on the CPU and on a GPU.
+AUTOCAST = {
+    LOWER: (LOWER, LOWER),
+    FLOAT32: (FLOAT32, FLOAT32),
+    PROMOTE: (PROMOTE, PROMOTE),
+    AS_IS: (AS_IS, AS_IS),
+    GPU_LOWER: (AS_IS, LOWER),
+    GPU_FLOAT32: (AS_IS, FLOAT32),
+    GPU_PROMOTE: (AS_IS, PROMOTE),
+    CPU_FLOAT32: (FLOAT32, AS_IS),
+}
+
 
 class Said:
     """A column left empty on purpose, with the reason."""

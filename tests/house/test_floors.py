@@ -27,12 +27,12 @@ FLOORS = (
     "display",
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
-ON_THE_ROOF = {"tensorlab", "tensorlab.show", "tensorlab.why", "tensorlab.extend", "tensorlab.cuda"}
+ON_THE_ROOF = {"tensorlab", "tensorlab.show", "tensorlab.why", "tensorlab.extend", "tensorlab.cuda", "tensorlab.cpu"}
 
 
 def floor_of(module: str) -> int:
     """The floor of a module, by its import name. Fails for a room that stands on none."""
-    if module in ON_THE_ROOF or module.split(".")[0] == "tensorlab_widgets":
+    if ".".join(module.split(".")[:2]) in ON_THE_ROOF or module.split(".")[0] == "tensorlab_widgets":
         return ROOF
     room = module.split(".")[1]
     assert room in FLOOR_OF, f"{module} stands on no floor: enter {room!r} in FLOORS"

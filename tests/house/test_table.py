@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tensorlab.ops import ROWS
-from tensorlab.ops.table import AS_IS, BOOL, FLOAT, FLOAT32, LOWER, NO_GRAD, NO_ONNX, OWN, PROMOTE, SAME, Row, row
+from tensorlab.ops.table import AUTOCAST, BOOL, FLOAT, NO_GRAD, NO_ONNX, OWN, SAME, Row, row
 
 NAMES = sorted(ROWS)
 
@@ -57,7 +57,7 @@ def test_a_row_names_its_onnx_operator_or_says_why_there_is_none(name: str) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_row_says_what_autocast_does_and_which_type_results_have(name: str) -> None:
-    assert ROWS[name].autocast in (LOWER, FLOAT32, PROMOTE, AS_IS)
+    assert ROWS[name].autocast in AUTOCAST
     assert ROWS[name].result in (SAME, FLOAT, BOOL, OWN)
 
 

@@ -1,5 +1,6 @@
 """Layers and losses as functions, with PyTorch's names and arguments. ``import tensorlab.nn.functional as F``."""
 
+from tensorlab.functional.autocasting import COMPOSED, composed
 from tensorlab.nn.functional import (
     activations,
     attention,
@@ -49,3 +50,7 @@ __all__ += pooling.__all__
 __all__ += regression.__all__
 __all__ += resampling.__all__
 __all__ += tables.__all__
+
+# Functions made of several operations, for which autocast casts as a whole.
+for _name in set(COMPOSED) & globals().keys():
+    globals()[_name] = composed(globals()[_name])

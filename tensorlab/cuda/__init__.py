@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorlab import backend
+from tensorlab.cuda import amp as amp
 from tensorlab.device import device as device_class
 
 __all__ = ["current_device", "device_count", "is_available", "synchronize"]
