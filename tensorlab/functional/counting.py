@@ -65,7 +65,8 @@ def _span(op: str, a: Any, given: Sequence[float] | None, margin: float) -> tupl
                 f"{op}(): min should not exceed max, max must be larger than min, but got min {low} max {high}"
             )
     elif a.size:
-        low, high = float(a.min()), float(a.max())
+        with backend.of(a).on(a):
+            low, high = float(a.min()), float(a.max())
         if not (math.isfinite(low) and math.isfinite(high)):
             raise RuntimeError(f"{op}(): dimension of the input has a range of [{low}, {high}], which is not finite")
     else:

@@ -130,7 +130,7 @@ def _check_sorter(sorter: Tensor, shape: tuple[int, ...]) -> None:
         )
     if sorter._a.dtype != np.int64:
         raise RuntimeError(f"searchsorted(): sorter must be a tensor of long dtype but got dtype {sorter.dtype.name}")
-    if sorter._a.size and (int(sorter._a.min()) < 0 or int(sorter._a.max()) >= shape[-1]):
+    if sorter._a.size and not bool(((sorter >= 0) & (sorter < shape[-1])).all()):
         raise RuntimeError("searchsorted(): sorter index out of range")
 
 

@@ -211,7 +211,7 @@ def combined_along(
             f"{op}(): Number of indices ({index._a.size}) should be equal to source.size(dim), and all other sizes to those of self: "
             f"self {list(whole)}, source {list(part)}, dimension {d}"
         )
-    if index._a.size and (int(index._a.min()) < 0 or int(index._a.max()) >= whole[d]):
+    if index._a.size and not bool(((index >= 0) & (index < whole[d])).all()):
         raise IndexError(f"{op}(): index out of range in self, dimension {d} has size {whole[d]}")
     places = expand(reshape(index, (-1,) + (1,) * (len(part) - d - 1)), part)
     attrs = {"dim": d, "reduce": reduce, "include_self": bool(include_self)}

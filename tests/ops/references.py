@@ -99,7 +99,123 @@ def integral(function: Callable[[float], float], end: float) -> float:
     return total / 100
 
 
+def running(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """The extreme of everything so far along ``dim``, and where it last stood."""
+
+    def along(a: np.ndarray, dim: int) -> Any:
+        if a.ndim == 0 or a.size == 0:
+            return a, np.zeros(a.shape, int)
+        lanes = np.moveaxis(a, dim, -1)
+        values, places = np.empty(lanes.shape), np.empty(lanes.shape, int)
+        for at in np.ndindex(lanes.shape):
+            before = lanes[at[:-1]][: at[-1] + 1]
+            values[at] = choose(before)
+            places[at] = np.flatnonzero(before == values[at])[-1]
+        return np.moveaxis(values, -1, dim), np.moveaxis(places, -1, dim)
+
+    return along
+
+
+def picked(place: Callable[..., int]) -> Callable[..., Any]:
+    """One element of every lane along ``dim``: ``place(lane, ...)`` says which."""
+
+    def along(a: np.ndarray, *args: Any, dim: int = -1, keepdim: bool = False) -> Any:
+        lanes = np.moveaxis(np.atleast_1d(a), dim, -1)
+        places = np.apply_along_axis(lambda lane: place(lane, *args), -1, lanes).astype(int)
+        values = np.take_along_axis(lanes, places[..., None], -1)[..., 0]
+        if keepdim:
+            return np.expand_dims(values, dim), np.expand_dims(places, dim)
+        return values.reshape(np.delete(a.shape, dim) if a.ndim else ()), places.reshape(values.shape if a.ndim else ())
+
+    return along
+
+
+def kthvalue(a: np.ndarray, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    return picked(lambda lane: np.argsort(lane, kind="stable")[k - 1])(a, dim=dim, keepdim=keepdim)
+
+
+def mode(a: np.ndarray, dim: int = -1, keepdim: bool = False) -> Any:
+    def place(lane: np.ndarray) -> int:
+        values, counts = np.unique(lane, return_counts=True)
+        return np.flatnonzero(lane == values[counts.argmax()])[-1]
+
+    return picked(place)(a, dim=dim, keepdim=keepdim)
+
+
+def placed(a: np.ndarray, dim: int, index: np.ndarray, source: Any) -> np.ndarray:
+    out = np.moveaxis(np.atleast_1d(a).copy(), dim, 0)
+    for k, i in enumerate(np.atleast_1d(index)):
+        out[i] = source if np.ndim(source) == 0 else np.moveaxis(np.atleast_1d(source), dim, 0)[k]
+    return np.moveaxis(out, 0, dim).reshape(a.shape)
+
+
+def put(a: np.ndarray, index: np.ndarray, source: np.ndarray, accumulate: bool = False) -> np.ndarray:
+    out = a.reshape(-1).copy()
+    for i, value in zip(index.reshape(-1), source.reshape(-1), strict=True):
+        out[i] = out[i] + value if accumulate else value
+    return out.reshape(a.shape)
+
+
+def masked_scatter(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> np.ndarray:
+    out = a.copy()
+    np.place(out, mask, source)
+    return out
+
+
+def scatter_reduce(
+    a: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray, how: str, include_self: bool = True
+) -> np.ndarray:
+    whole, index, src = np.atleast_1d(a), np.atleast_1d(index), np.atleast_1d(src)
+    met: dict[Any, list[float]] = {at: [whole[at]] if include_self else [] for at in np.ndindex(whole.shape)}
+    for at in np.ndindex(index.shape):
+        met[(*at[:dim], int(index[at]), *at[dim + 1 :])].append(src[at])
+    combine = {"sum": sum, "prod": math.prod, "mean": np.mean, "amax": max, "amin": min}[how]
+    values = [combine(values) if values else whole[at] for at, values in met.items()]
+    return np.array(values).reshape(a.shape)
+
+
+def diag_embed(a: np.ndarray, offset: int = 0, dim1: int = -2, dim2: int = -1) -> np.ndarray:
+    n = a.shape[-1] + abs(offset)
+    lanes = [np.diag(a[at], offset) if a.shape[-1] else np.zeros((n, n)) for at in np.ndindex(a.shape[:-1])]
+    return np.moveaxis(np.array(lanes).reshape(*a.shape[:-1], n, n), (-2, -1), (dim1, dim2))
+
+
+def block_diag(*parts: np.ndarray) -> np.ndarray:
+    parts = tuple(np.atleast_2d(part) for part in parts)
+    out = np.zeros(np.sum([part.shape for part in parts], 0))
+    at = np.zeros(2, int)
+    for part in parts:
+        out[at[0] : at[0] + part.shape[0], at[1] : at[1] + part.shape[1]] = part
+        at += part.shape
+    return out
+
+
 REFERENCES: dict[str, Callable[..., Any]] = {
+    "cummax": running(np.max),
+    "cummin": running(np.min),
+    "logcumsumexp": lambda a, dim: a if a.ndim == 0 else np.log(np.cumsum(np.exp(a), dim)),
+    "kthvalue": kthvalue,
+    "mode": mode,
+    "nansum": reduction(np.nansum),
+    "nanmedian": lambda a: np.sort(a, axis=None)[(a.size - 1) // 2],
+    "count_nonzero": lambda a, dim=None: np.count_nonzero(a, axis=axes(a, dim)),
+    "aminmax": lambda a, dim=None, keepdim=False: tuple(f(a, axis=dim, keepdims=keepdim) for f in (np.min, np.max)),
+    "std_mean": lambda a, dim=None, keepdim=False, correction=1: (
+        np.std(a, axis=dim, ddof=correction, keepdims=keepdim),
+        np.mean(a, axis=dim, keepdims=keepdim),
+    ),
+    "var_mean": lambda a, dim=None, keepdim=False, correction=1: (
+        np.var(a, axis=dim, ddof=correction, keepdims=keepdim),
+        np.mean(a, axis=dim, keepdims=keepdim),
+    ),
+    "index_fill": placed,
+    "index_copy": placed,
+    "take": lambda a, i: a.reshape(-1)[i],
+    "put": put,
+    "masked_scatter": masked_scatter,
+    "scatter_reduce": scatter_reduce,
+    "diag_embed": diag_embed,
+    "block_diag": block_diag,
     "silu": each(lambda x: x / (1 + math.exp(-x))),
     "gelu": lambda a, approximate="none": each(gelu if approximate == "none" else gelu_by_tanh)(a),
     "softplus": lambda a, beta=1.0, threshold=20.0: each(
