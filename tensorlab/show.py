@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["graph", "layout", "stepper"]
+__all__ = ["flow", "graph", "layout", "stepper"]
+
+
+def flow(model: Any, *, title: str | None = None) -> Any:
+    """Gradients while a model trains, live: a norm for every parameter and step, and what vanishes, explodes or never arrives.
+
+    ``model`` is a module, or pairs (name, tensor). Whatever optimizer steps its parameters is listened to; in a loop without one call
+    ``.note()`` after ``backward()``. ``.log(loss)`` adds the loss of a step. ``.detach()`` ends the recording.
+    """
+    return _widgets().FlowView(model, title=title)
 
 
 def graph(result: Any, *, title: str | None = None, limit: int | None = None) -> Any:

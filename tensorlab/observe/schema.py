@@ -19,6 +19,7 @@ GRAPH: Final = "tensorlab.graph/1"
 NODE: Final = "tensorlab.node/1"
 SESSION: Final = "tensorlab.session/1"
 LAYOUT: Final = "tensorlab.layout/1"
+FLOW: Final = "tensorlab.flow/1"
 
 #: What a node is, by its number in ``NodeColumns.kind``.
 KINDS = ("operation", "parameter", "leaf", "input", "root")
@@ -28,6 +29,9 @@ STATES = ("idle", "waiting", "current", "done", "freed")
 
 #: Facts that are true or not, as bits of ``NodeColumns.flags``.
 FLAGS = {"no_grad": 1, "hooks": 2, "retains_grad": 4, "in_place": 8, "view": 16, "nan": 32}
+
+#: What a gradient was at one step, by its number in ``FlowDocument.state``.
+GRADIENTS = ("none", "zero", "finite", "not finite")
 
 Reason = Literal["entry", "step", "back", "breakpoint", "predicate", "goto", "edited", "paused", "done", "exception"]
 PredicateKind = Literal["nan", "inf", "norm_above", "norm_below"]
@@ -343,3 +347,36 @@ class Scratch:
     grid: LayoutGrid | None
     contiguous: bool
     note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something about a parameter that needs a look: what, since which step, why, and what to try."""
+
+    name: str
+    kind: Literal["none", "zero", "not finite", "vanished", "exploded", "large update", "small update", "dead"]
+    since: int
+    what: str
+    attempt: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlowDocument:
+    """Gradients of parameters over training steps. ``norm`` and ``state`` hold one row a parameter and one entry a step;
+    ``weight``, ``update`` (size of the last update over size of the weights) and ``flips`` (part of the signs that changed) one entry
+    a parameter."""
+
+    schema: Literal["tensorlab.flow/1"]
+    title: str
+    names: tuple[str, ...]
+    shapes: tuple[str, ...]
+    steps: tuple[int, ...]
+    norm: tuple[tuple[float | None, ...], ...]
+    state: tuple[tuple[int, ...], ...]
+    weight: tuple[float | None, ...]
+    update: tuple[float | None, ...]
+    flips: tuple[float | None, ...]
+    loss: tuple[float | None, ...]
+    findings: tuple[Finding, ...]
+    attached: bool
+    sentence: str

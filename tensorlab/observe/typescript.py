@@ -19,7 +19,7 @@ from tensorlab.observe import schema
 
 HEADER = """// Generated from tensorlab/observe/schema.py by `python -m tensorlab.observe.typescript`. Do not edit.
 """
-CONSTANTS = ("GRAPH", "NODE", "SESSION", "LAYOUT", "KINDS", "STATES", "FLAGS")
+CONSTANTS = ("GRAPH", "NODE", "SESSION", "LAYOUT", "FLOW", "GRADIENTS", "KINDS", "STATES", "FLAGS")
 ALIASES = ("Reason", "PredicateKind")
 WIDTH = 110
 

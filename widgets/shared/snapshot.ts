@@ -4,6 +4,8 @@ export const GRAPH = 'tensorlab.graph/1';
 export const NODE = 'tensorlab.node/1';
 export const SESSION = 'tensorlab.session/1';
 export const LAYOUT = 'tensorlab.layout/1';
+export const FLOW = 'tensorlab.flow/1';
+export const GRADIENTS = ['none', 'zero', 'finite', 'not finite'] as const;
 export const KINDS = ['operation', 'parameter', 'leaf', 'input', 'root'] as const;
 export const STATES = ['idle', 'waiting', 'current', 'done', 'freed'] as const;
 export const FLAGS = { no_grad: 1, hooks: 2, retains_grad: 4, in_place: 8, view: 16, nan: 32 } as const;
@@ -368,4 +370,37 @@ export interface Scratch {
   readonly grid: LayoutGrid | null;
   readonly contiguous: boolean;
   readonly note: string;
+}
+
+/**
+ * Something about a parameter that needs a look: what, since which step, why, and what to try.
+ */
+export interface Finding {
+  readonly name: string;
+  readonly kind: 'none' | 'zero' | 'not finite' | 'vanished' | 'exploded' | 'large update' | 'small update' | 'dead';
+  readonly since: number;
+  readonly what: string;
+  readonly attempt: string;
+}
+
+/**
+ * Gradients of parameters over training steps. `norm` and `state` hold one row a parameter and one entry a
+ * step; `weight`, `update` (size of the last update over size of the weights) and `flips` (part of the signs
+ * that changed) one entry a parameter.
+ */
+export interface FlowDocument {
+  readonly schema: 'tensorlab.flow/1';
+  readonly title: string;
+  readonly names: readonly string[];
+  readonly shapes: readonly string[];
+  readonly steps: readonly number[];
+  readonly norm: readonly (readonly (number | null)[])[];
+  readonly state: readonly (readonly number[])[];
+  readonly weight: readonly (number | null)[];
+  readonly update: readonly (number | null)[];
+  readonly flips: readonly (number | null)[];
+  readonly loss: readonly (number | null)[];
+  readonly findings: readonly Finding[];
+  readonly attached: boolean;
+  readonly sentence: string;
 }

@@ -1,11 +1,12 @@
 """Live instruments for Jupyter: ``GraphView`` shows the graph that made a tensor, ``Stepper`` walks its backward pass,
-``LayoutView`` shows how a tensor lies in memory.
+``LayoutView`` shows how a tensor lies in memory, ``FlowView`` follows gradients in training.
 
 Each instrument is a folder: Python on one side, TypeScript on the other, one word for both.
 """
 
+from tensorlab_widgets.flow import FlowView
 from tensorlab_widgets.graph import GraphView
 from tensorlab_widgets.layout import LayoutView
 from tensorlab_widgets.stepper import Stepper
 
-__all__ = ["GraphView", "LayoutView", "Stepper"]
+__all__ = ["FlowView", "GraphView", "LayoutView", "Stepper"]

@@ -1,0 +1,89 @@
+"""Gradients while a model trains, live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tensorlab.display.flow import svg
+from tensorlab.observe import wire
+from tensorlab.observe.flow import FlowRecorder
+from tensorlab.observe.names import Names, caller_namespace, is_module
+from tensorlab.observe.protocol import Message, served, whole
+from tensorlab.observe.schema import FlowDocument
+from tensorlab_widgets.instrument import HERE, Instrument, script, styles
+
+
+class FlowView(Instrument):
+    """A live picture of the gradients of ``model`` (a module, or pairs of a name and a tensor) over its training steps.
+
+    Whatever optimizer steps these parameters is listened to. ``log(loss)`` notes the loss of the step that comes next, ``note()``
+    records a step of a loop without an optimizer, ``detach()`` or ``close()`` ends the recording.
+
+    >>> import tensorlab as tl
+    >>> model = tl.nn.Linear(2, 3)
+    >>> view = tl.show.flow(model)
+    >>> view
+    FlowView(2 parameters, 0 steps)
+    >>> view.close()
+    """
+
+    _esm = script("flow")
+    _css = styles("flow")
+
+    def __init__(self, model: Any, *, title: str | None = None) -> None:
+        module = model if is_module(model) else None
+        if title is None and module is not None:
+            title = Names(caller_namespace(str(HERE))).of_module(type(module).__name__)
+        pairs = module.named_parameters() if module is not None else _pairs(model)
+        self.recorder = FlowRecorder(pairs, title or "", module)
+        super().__init__()
+
+    @property
+    def document(self) -> FlowDocument:
+        """Everything that was recorded."""
+        return self.recorder.document()
+
+    def log(self, loss: Any) -> None:
+        """Note the loss of the step that comes next."""
+        self.recorder.log(loss)
+
+    def note(self) -> None:
+        """Record the gradients as they are now as one step."""
+        self.recorder.note()
+
+    def detach(self) -> None:
+        """End the recording; what was recorded stays."""
+        self.recorder.detach()
+
+    def close(self) -> None:
+        """End the recording and take the view away."""
+        if "recorder" in self.__dict__:  # it is missing where the model was refused
+            self.recorder.detach()
+        super().close()
+
+    def still(self) -> str:
+        """The picture for pages that cannot run the view, as one SVG."""
+        return svg(self.document)
+
+    def _answer(self, request: Any) -> Message:
+        actions: dict[str, Callable[[Mapping[str, Any]], Message]] = {
+            "initialize": lambda arguments: {"flow": wire.to_json(self.recorder.document())},
+            "steps": lambda arguments: {"flow": wire.to_json(self.recorder.document(whole(arguments, "since", -1)))},
+            "detach": lambda arguments: {"flow": wire.to_json(self._detached())},
+            "disconnect": lambda arguments: {},
+        }
+        return served(request, actions, "a picture of gradients cannot {command!r}")
+
+    def _detached(self) -> FlowDocument:
+        self.recorder.detach()
+        return self.recorder.document(self.recorder.step)
+
+    def __repr__(self) -> str:
+        return f"FlowView({len(self.recorder.names)} parameters, {self.recorder.step} steps)"
+
+
+def _pairs(model: Any) -> Any:
+    """Pairs of a name and a tensor out of a dictionary, or an iterable of pairs or of tensors."""
+    items = list(model.items()) if isinstance(model, Mapping) else list(model)
+    return [item if isinstance(item, tuple) else (f"parameter {i}", item) for i, item in enumerate(items)]
