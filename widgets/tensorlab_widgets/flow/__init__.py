@@ -62,9 +62,9 @@ class FlowView(Instrument):
             self.recorder.detach()
         super().close()
 
-    def still(self) -> str:
+    def still(self) -> dict[str, Any]:
         """The picture for pages that cannot run the view, as one SVG."""
-        return svg(self.document)
+        return {"image/svg+xml": svg(self.document)}
 
     def _answer(self, request: Any) -> Message:
         actions: dict[str, Callable[[Mapping[str, Any]], Message]] = {
