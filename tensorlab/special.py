@@ -12,7 +12,7 @@ Tensor = Any
 
 #: Names here, and the functions that they are.
 _NAMES = """
-    bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expm1 i0 i0e i1 i1e log1p log_ndtr logit
+    airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 digamma entr erf erfc erfcx erfinv exp2 expm1 i0 i0e i1 i1e log1p log_ndtr logit
     logsumexp modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 ndtr ndtri polygamma round
     scaled_modified_bessel_k0 scaled_modified_bessel_k1 sinc spherical_bessel_j0 xlog1py xlogy zeta
     expit=sigmoid gammainc=igamma gammaincc=igammac gammaln=lgamma multigammaln=mvlgamma psi=digamma

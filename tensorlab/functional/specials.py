@@ -25,7 +25,7 @@ IN_PLACE = """
 ELSEWHERE = """
     entr erfcx ndtr ndtri log_ndtr i0e i1 i1e xlog1py zeta bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0
     modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1
-    spherical_bessel_j0 orthogonal_polynomial
+    spherical_bessel_j0 airy_ai orthogonal_polynomial
 """
 
 erfc = row_function("erfc", "Complementary error function, accurate where it is tiny.")
@@ -64,6 +64,7 @@ scaled_modified_bessel_k0 = row_function(
 scaled_modified_bessel_k1 = row_function(
     "scaled_modified_bessel_k1", "Modified Bessel function of the second kind, order 1, times ``exp(x)``."
 )
+airy_ai = row_function("airy_ai", "Airy function Ai; passes no gradient.")
 spherical_bessel_j0 = row_function("spherical_bessel_j0", "Spherical Bessel function of the first kind, order 0.")
 
 

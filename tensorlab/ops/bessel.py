@@ -14,7 +14,7 @@ import numpy as np
 from tensorlab.ops.curves import real_only
 from tensorlab.ops.elementwise import unary
 from tensorlab.ops.scipy import from_scipy, rounded_once, special
-from tensorlab.ops.table import NO_ONNX, Row
+from tensorlab.ops.table import NO_GRAD, NO_ONNX, Row
 
 
 def _bessel(name: str, forward: Any, grad: Callable[..., Any], formula: str, derivative: str, **columns: Any) -> Row:
@@ -183,4 +183,57 @@ scaled_modified_bessel_k1 = _bessel(
     "result = exp(self) · K₁(self)",
     "grad · (result · (1 − 1 ÷ self) − exp(self) · K₀(self))",
     domain=(0.5, 3.0),
+)
+
+# -------------------------------------------------------------------------------------------------------------------- Airy
+
+
+def _airy(xp: Any, a: Any) -> Any:
+    """SciPy's function; CuPy has none, so it is worked out there."""
+    theirs = getattr(special(xp), "airy", None)
+    return theirs(a)[0] if theirs is not None else _airy_by_parts(xp, a)
+
+
+def _airy_by_parts(xp: Any, a: Any) -> Any:
+    """The power series between -3 and 1.6, beyond it the integral 9.5.8 by Gauss's rule, and 9.2.14 to the left.
+
+    Source: A. Gil, J. Segura, N. M. Temme, "Computing complex Airy functions by numerical quadrature", 2002.
+    """
+    x = a.astype(np.float64)
+    near = (x > -3) & (x < 1.6)
+    far = xp.where(near | ~xp.isfinite(x), 3.0, xp.absolute(x))
+    size = far**1.5 * (2 / 3)
+    right = _airy_integral(xp, size + 0j).real * xp.exp(-size)
+    left = 2 * (_airy_integral(xp, size * 1j) * xp.exp(1j * (math.pi / 3 - size))).real
+    found = xp.where(near, _airy_series(xp, xp.where(near, x, 0.0)), xp.where(x < 0, left, right))
+    found = xp.where(xp.isnan(x), x, xp.where(xp.isinf(x), 0.0, found))
+    return found.astype(a.dtype) if a.dtype.kind == "f" else found
+
+
+def _airy_series(xp: Any, x: Any) -> Any:
+    cube = x * x * x
+    even, odd = xp.ones_like(x), x
+    evens, odds = even, odd
+    for k in range(0, 90, 3):
+        even, odd = even * cube / ((k + 2) * (k + 3)), odd * cube / ((k + 3) * (k + 4))
+        evens, odds = evens + even, odds + odd
+    return evens / (3 ** (2 / 3) * math.gamma(2 / 3)) - odds / (3 ** (1 / 3) * math.gamma(1 / 3))
+
+
+def _airy_integral(xp: Any, zeta: Any) -> Any:
+    """``exp(zeta) Ai(z)`` for ``zeta = 2/3 z^(3/2)``."""
+    total = xp.zeros_like(zeta)
+    for point, weight in zip(*special(np).roots_genlaguerre(30, -1 / 6), strict=True):
+        total = total + float(weight) * (2 + float(point) / zeta) ** (-1 / 6)
+    return total * zeta ** (-1 / 6) / (math.sqrt(math.pi) * 48 ** (1 / 6) * math.gamma(5 / 6))
+
+
+airy_ai = unary(
+    "airy_ai",
+    rounded_once(_airy),
+    NO_GRAD("PyTorch gives none"),
+    formula="result = Ai(self)",
+    onnx=NO_ONNX("a special function"),
+    flops=100,
+    refuses=real_only("airy_ai"),
 )

@@ -11,7 +11,7 @@ import pytest
 import scipy.special
 
 import tensorlab as tl
-from tensorlab.ops.bessel import _integral
+from tensorlab.ops.bessel import _airy_by_parts, _integral
 
 inf, nan = math.inf, math.nan
 
@@ -53,6 +53,14 @@ def test_a_product_with_a_logarithm_is_0_where_the_factor_is() -> None:
 def test_the_integral_that_stands_in_for_cupy_gives_scipys_digits(order: int, theirs: object) -> None:
     x = np.concatenate([np.logspace(-12, 2.5, 200), [0.0, -1.0]])
     np.testing.assert_allclose(_integral(np, x, order, True), theirs(x), rtol=2e-14)  # type: ignore[operator]
+
+
+def test_the_airy_function_that_stands_in_for_cupys_gives_scipys_digits() -> None:
+    x = np.concatenate([np.linspace(-30, 30, 4001), [np.inf, -np.inf, np.nan]])
+    expected = scipy.special.airy(x)[0]
+    found = _airy_by_parts(np, x)
+    np.testing.assert_allclose(found[x < 0], expected[x < 0], atol=2e-14)
+    np.testing.assert_allclose(found[x >= 0], expected[x >= 0], rtol=1e-13)
 
 
 POLYNOMIALS = {
