@@ -24,6 +24,7 @@ from tensorlab.functional import (
     gates,
     indexing,
     joining,
+    lowrank,
     margins,
     matrices,
     normalization,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from tensorlab.functional.gates import *  # noqa: F403
     from tensorlab.functional.indexing import *  # noqa: F403
     from tensorlab.functional.joining import *  # noqa: F403
+    from tensorlab.functional.lowrank import *  # noqa: F403
     from tensorlab.functional.margins import *  # noqa: F403
     from tensorlab.functional.matrices import *  # noqa: F403
     from tensorlab.functional.normalization import *  # noqa: F403
@@ -100,6 +102,7 @@ MODULES = (
     cutting,
     convolutions,
     margins,
+    lowrank,
     matrices,
     spectra,
     gates,

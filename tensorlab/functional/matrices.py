@@ -9,16 +9,14 @@ import numpy as np
 
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
-from tensorlab.functional.pointwise import add, log, sub, where
-from tensorlab.functional.products import matmul
-from tensorlab.functional.reductions import mean, vector_norm
+from tensorlab.functional.pointwise import add, log, where
+from tensorlab.functional.reductions import vector_norm
 from tensorlab.functional.shapes import clone
 from tensorlab.linalg import factors, norms, solving, spectral
 from tensorlab.linalg import products as powers
 from tensorlab.linalg.arguments import by_columns, conjugate_transpose, need_matrix, need_same_type, need_square, refuse
 from tensorlab.ops import ROWS
 from tensorlab.ops.linalg import identity, meeting
-from tensorlab.random import randn
 from tensorlab.return_types import named
 
 Tensor = Any
@@ -216,51 +214,3 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     return by_columns(
         conjugate_transpose(factors.reflected(input, tau, conjugate_transpose(other), adjoint=not transpose))
     )
-
-
-# ------------------------------------------------------------------------------------------------------------ low rank
-
-
-def _range(A: Tensor, q: int, niter: int, M: Tensor | None) -> Tensor:
-    """An orthonormal basis of most of what ``A - M`` reaches."""
-
-    def times(x: Tensor, turned: bool = False) -> Tensor:
-        a, m = (conjugate_transpose(A), None if M is None else conjugate_transpose(M)) if turned else (A, M)
-        return matmul(a, x) if m is None else sub(matmul(a, x), matmul(m, x))
-
-    start = randn(A._a.shape[-1], q, dtype=A.dtype.to_real(), device=A.device).to(A.dtype)
-    Q = factors.qr(times(start)).Q
-    for _ in range(niter):
-        Q = factors.qr(times(Q, turned=True)).Q
-        Q = factors.qr(times(Q)).Q
-    return Q
-
-
-def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None) -> tuple[Tensor, ...]:
-    """``(U, S, V)`` with ``U diag(S) V^H`` near ``A - M``: the ``q`` largest singular values, found from random products.
-
-    Source: Halko, Martinsson and Tropp (2009), "Finding structure with randomness". Draws from the default generator.
-    """
-    q, niter = 6 if q is None else q, 2 if niter is None else niter
-    M = None if M is None else M.expand(A._a.shape)
-    if A._a.shape[-2] < A._a.shape[-1]:
-        U, S, V = svd_lowrank(conjugate_transpose(A), q, niter, None if M is None else conjugate_transpose(M))
-        return V, S, U
-    Q = _range(A, q, niter, M)
-    B = matmul(conjugate_transpose(Q), A if M is None else sub(A, M))
-    U, S, Vh = spectral.svd(B, False)
-    return matmul(Q, U), S, conjugate_transpose(Vh)
-
-
-def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, ...]:
-    """``(U, S, V)`` of the ``q`` main components of rows of ``A`` (6 at most, unless said), less their mean where ``center`` holds.
-
-    Raises ``ValueError`` for a ``q`` that is larger than the matrix.
-    """
-    m, n = A._a.shape[-2:]
-    q = min(6, m, n) if q is None else q
-    if not 0 <= q <= min(m, n):
-        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
-    if niter < 0:
-        raise ValueError(f"niter(={niter}) must be non-negative integer")
-    return svd_lowrank(sub(A, mean(A, -2, True)) if center else A, q, niter)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.ops.references_linalg import LINALG
+
 
 def each(function: Callable[..., float]) -> Callable[..., np.ndarray]:
     """A function of Python numbers, applied element by element."""
@@ -216,6 +218,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "scatter_reduce": scatter_reduce,
     "diag_embed": diag_embed,
     "block_diag": block_diag,
+    **LINALG,
     "silu": each(lambda x: x / (1 + math.exp(-x))),
     "gelu": lambda a, approximate="none": each(gelu if approximate == "none" else gelu_by_tanh)(a),
     "softplus": lambda a, beta=1.0, threshold=20.0: each(

@@ -396,6 +396,34 @@ def test_low_rank_factors_give_the_matrix_back() -> None:
     np.testing.assert_allclose((S * 2).numpy(), tl.linalg.svdvals(x)[..., :3].numpy(), atol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("largest", [True, False])
+def test_the_outermost_eigenvalues_are_found_from_products(largest: bool) -> None:
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((2, 12, 12))
+    a, b = z @ z.swapaxes(-1, -2), np.eye(12) + 0.1 * z @ z.swapaxes(-1, -2)
+    A, B = tl.tensor(a), tl.tensor(b)
+    expected, _ = torch.lobpcg(torch.tensor(a), k=2, largest=largest)
+    rough = tl.linalg.inv(A + 0.1 * tl.eye(12, dtype=tl.float64))
+    for options in ({}, {"n": 3}, {"X": tl.tensor(z[..., :2])}, {"iK": rough}):
+        values, vectors = tl.lobpcg(A, k=2, largest=largest, **options)
+        assert oracle.differences(values, expected) == []
+        np.testing.assert_allclose((A @ vectors).numpy(), (vectors * values.unsqueeze(-2)).numpy(), atol=1e-4)
+    values, vectors = tl.lobpcg(A, k=2, B=B, largest=largest)
+    np.testing.assert_allclose((A @ vectors).numpy(), (B @ vectors * values.unsqueeze(-2)).numpy(), atol=1e-4)
+    leaf = tl.tensor(a[0], requires_grad=True)
+    values, vectors = tl.lobpcg(leaf, k=2, largest=largest)
+    (values.sum() + (vectors.abs() ** 3).sum()).backward()
+    other = torch.tensor(a[0], requires_grad=True)
+    values, vectors = torch.linalg.eigh((other + other.mT) / 2)
+    keep = slice(10, 12) if largest else slice(0, 2)
+    (values[keep].sum() + (vectors[:, keep].abs() ** 3).sum()).backward()
+    assert oracle.differences(leaf.grad, other.grad) == []
+    for lib in (torch, tl):
+        with pytest.raises(ValueError, match="not applicable when the number of A rows"):
+            lib.lobpcg(lib.eye(3), k=2)
+
+
 # ---------------------------------------------------------------------------------------------- gradients beyond the table
 
 

@@ -62,11 +62,13 @@ GROWS = {"addbmm"}
 ORDERED = {"topk", "sort", "argsort", "msort", "median", "kthvalue", "mode"}
 #: Gradients that are not compared: PyTorch's are off by 0.003 of 5 in float32, or wrong (the part that was written over gets grad,
 #: the rest gets 0), or NaN (the infinity norm of complex numbers), or left out (that of istft's window), or a sum that cancels (cubic
-#: weights of grid_sample). Ours are checked against differences.
+#: weights of grid_sample). Ours are checked against differences. PyTorch's of complex
+#: Cholesky factors are not Hermitian; what means something of them is compared in test_linalg.py.
 ROUGH = {
     ("logcumsumexp", torch.float32), ("logcumsumexp", torch.complex64), ("as_strided_scatter", torch.float32),
     ("as_strided_scatter", torch.float64), ("as_strided_scatter", torch.complex64), ("renorm", torch.complex64),
     ("istft", torch.complex64), ("nn.functional.grid_sample", torch.float32),
+    ("cholesky", torch.complex64), ("linalg.cholesky", torch.complex64), ("linalg.cholesky_ex", torch.complex64),
 }  # fmt: skip
 #: Sample calls in a type that the result has no type for.
 NO_RESULT = {("view_as_complex", torch.float16): "there is no complex32"}
