@@ -206,7 +206,7 @@ def _airy_by_parts(xp: Any, a: Any) -> Any:
     right = _airy_integral(xp, size + 0j).real * xp.exp(-size)
     left = 2 * (_airy_integral(xp, size * 1j) * xp.exp(1j * (math.pi / 3 - size))).real
     found = xp.where(near, _airy_series(xp, xp.where(near, x, 0.0)), xp.where(x < 0, left, right))
-    found = xp.where(xp.isnan(x), x, xp.where(xp.isinf(x), 0.0, found))
+    found = xp.where(xp.isfinite(x), found, math.nan)
     return found.astype(a.dtype) if a.dtype.kind == "f" else found
 
 
