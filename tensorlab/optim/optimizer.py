@@ -245,7 +245,7 @@ class Optimizer:
             for mine, theirs in zip(self.param_groups, saved, strict=True)
         ]
         for mine, theirs in zip(self.param_groups, groups, strict=True):
-            if "param_names" in mine:
+            if "param_names" in mine and "param_names" not in theirs:
                 theirs["param_names"] = mine["param_names"]
         self.__setstate__({"state": state, "param_groups": groups})
 
@@ -306,7 +306,7 @@ class Optimizer:
         lines = [f"{type(self).__name__} ("]
         for number, group in enumerate(self.param_groups):
             lines.append(f"Parameter Group {number}")
-            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key not in ("params", "param_names")]
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join([*lines, ")"])
 
 

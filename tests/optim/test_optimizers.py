@@ -14,6 +14,21 @@ import tensorlab as tl
 from tensorlab import nn, optim
 from tensorlab.optim.lanes import LARGE
 
+ALL = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "RAdam",
+    "Adagrad",
+    "Adadelta",
+    "RMSprop",
+    "Rprop",
+    "ASGD",
+    "Adafactor",
+]
+
 
 def leaf(*values: float) -> tl.Tensor:
     return tl.tensor(list(values), requires_grad=True)
@@ -326,12 +341,13 @@ def test_a_step_that_calls_the_step_above_it_runs_hooks_once() -> None:
 @given(
     st.lists(st.sampled_from([(), (3,), (2, 3), (0,), (LARGE + 5,), (4, LARGE)]), min_size=1, max_size=4),
     st.lists(st.sets(st.integers(0, 3)), min_size=1, max_size=5),
-    st.sampled_from(["Adam", "AdamW", "SGD"]),
+    st.sampled_from(ALL),
 )
 def test_parameters_stepped_together_end_where_they_end_when_stepped_alone(
     shapes: list[tuple[int, ...]], turns: list[set[int]], name: str
 ) -> None:
-    options = {"momentum": 0.9, "weight_decay": 0.1} if name == "SGD" else {"weight_decay": 0.1, "amsgrad": True}
+    options = {} if name == "Rprop" else {"weight_decay": 0.1}
+    options |= {"momentum": 0.9} if name in ("SGD", "RMSprop") else {"amsgrad": True} if name == "Adam" else {}
     make = getattr(optim, name)
     together = [tl.full(shape, 1.0 + at, requires_grad=True) for at, shape in enumerate(shapes)]
     alone = [tl.full(shape, 1.0 + at, requires_grad=True) for at, shape in enumerate(shapes)]
@@ -342,22 +358,6 @@ def test_parameters_stepped_together_end_where_they_end_when_stepped_alone(
             own.step()
         one.step()
     assert all(tl.equal(p, q) for p, q in zip(together, alone, strict=True))
-
-
-ALL = [
-    "SGD",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "NAdam",
-    "RAdam",
-    "Adagrad",
-    "Adadelta",
-    "RMSprop",
-    "Rprop",
-    "ASGD",
-    "Adafactor",
-]
 
 
 @pytest.mark.parametrize("name", [*ALL, "Muon"])
