@@ -67,19 +67,19 @@ def _windows(
 
 
 def _max_pool(
-    op: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> tuple[Tensor, Tensor]:
+    op: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: bool
+) -> Any:  # fmt: skip
     kernel, step, margin, gaps = _windows(op, n, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if n > 1:
-        return call(
-            ROWS[f"max_pool{n}d_with_indices"], (input,), kernel=kernel, stride=step, padding=margin, dilation=gaps,
-            ceil_mode=bool(ceil_mode),
-        )  # fmt: skip
-    values, indices = call(
-        ROWS["max_pool2d_with_indices"], (unsqueeze(input, -2),), kernel=(1, *kernel), stride=(1, *step), padding=(0, *margin),
-        dilation=(1, *gaps), ceil_mode=bool(ceil_mode),
-    )  # fmt: skip
-    return squeeze(values, -2), squeeze(indices, -2)
+    if n == 1:
+        input = unsqueeze(input, -2)
+        kernel, step, margin, gaps = (1, *kernel), (1, *step), (0, *margin), (1, *gaps)
+    window = {"kernel": kernel, "stride": step, "padding": margin, "dilation": gaps}
+    values, number = call(ROWS[f"max_pool{max(n, 2)}d_numbered"], (input,), ceil_mode=bool(ceil_mode), **window)
+    found = [values]
+    if indices:
+        found.append(call(ROWS["max_pool_indices"], (number,), size=tuple(input._a.shape[-len(kernel) :]), **window))
+    found = [squeeze(x, -2) for x in found] if n == 1 else found
+    return tuple(found) if indices else found[0]
 
 
 def max_pool1d(
@@ -90,8 +90,7 @@ def max_pool1d(
 
     ``stride`` is the window's size if left out. Padding never wins. ``ceil_mode`` lets a window reach beyond the end.
     """
-    found = _max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
+    return _max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def max_pool1d_with_indices(
@@ -112,8 +111,7 @@ def max_pool2d(
     tensor([[[ 5.,  7.],
              [13., 15.]]])
     """
-    found = _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
+    return _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def max_pool3d(
@@ -121,8 +119,7 @@ def max_pool3d(
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """The largest value of each window of a volume, and with ``return_indices`` where it lies; see :func:`max_pool1d`."""
-    found = _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
+    return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def _avg_pool(

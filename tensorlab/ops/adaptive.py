@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab.ops.pooling import _flat, _largest, put
+from tensorlab.ops.pooling import flat_indices, largest, put
 from tensorlab.ops.table import AS_IS, CPU_FLOAT32, NO_ONNX, elements, row
 from tensorlab.ops.windows import laid_out, padded, widened
 
@@ -96,8 +96,8 @@ def _maximum(xp: Any, a: Any, size: Shape) -> tuple[Any, Any]:
     if all(out and k % out == 0 for k, out in zip(whole, size, strict=True)):
         kernel = tuple([k // out for k, out in zip(whole, size, strict=True)])
         none, one = (0,) * n, (1,) * n
-        best, number = _largest(xp, padded(xp, a, none), kernel, kernel, one, size)
-        return laid_out(xp, best, a), laid_out(xp, _flat(xp, number, whole, kernel, kernel, none, one, size), a)
+        best, number = largest(xp, padded(xp, a, none), kernel, kernel, one, size)
+        return laid_out(xp, best, a), laid_out(xp, flat_indices(xp, number, whole, kernel, kernel, none, one), a)
     best = xp.empty((*a.shape[:lead], *size), a.dtype)
     where = xp.empty(best.shape, np.int64)
     windows = [bins(k, out) for k, out in zip(whole, size, strict=True)]

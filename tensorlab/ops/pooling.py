@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab.ops.table import AS_IS, CPU_FLOAT32, NO_ONNX, elements, row
+from tensorlab.ops.table import AS_IS, CPU_FLOAT32, NO_GRAD, NO_ONNX, elements, row
 from tensorlab.ops.windows import laid_out, offsets, padded, places, reach, seen, under, widened
 
 Shape = tuple[int, ...]
@@ -54,27 +54,25 @@ def _max_pool(
     size = a.shape[a.ndim - len(kernel) :]
     out = pooled_size(size, kernel, stride, padding, dilation, ceil_mode)
     after = _margin(size, kernel, stride, padding, dilation, out)
-    wide = padded(xp, a, padding, after, _lowest(a))
-    best, number = _largest(xp, wide, kernel, stride, dilation, out)
-    indices = _flat(xp, number, size, kernel, stride, padding, dilation, out)
-    return laid_out(xp, best, a), laid_out(xp, indices, a)
+    best, number = largest(xp, padded(xp, a, padding, after, _lowest(a)), kernel, stride, dilation, out)
+    return laid_out(xp, best, a), laid_out(xp, number, a)
 
 
-def _largest(xp: Any, wide: Any, kernel: Shape, stride: Shape, dilation: Shape, out: Shape) -> tuple[Any, Any]:
+def largest(xp: Any, wide: Any, kernel: Shape, stride: Shape, dilation: Shape, out: Shape) -> tuple[Any, Any]:
     """The largest value of each window, and the number of the first element that holds it; of a NaN if there is one."""
     taps = [wide[under(offset, stride, dilation, out)] for offset in offsets(kernel)]
-    kind = np.uint8 if len(taps) < 256 else np.int32
     best = taps[0].copy()
-    number = xp.zeros(best.shape, kind)
+    number = xp.zeros(best.shape, np.uint8 if len(taps) < 256 else np.int32)
     if xp is not np:
         for k, tap in enumerate(taps[1:], 1):
             better = (tap > best) | (tap != tap)
             best, number = xp.where(better, tap, best), xp.where(better, number.dtype.type(k), number)
         return best, number
     better = np.empty(best.shape, bool)
-    for k, tap in enumerate(taps[1:], 1):
+    step = np.empty_like(number)
+    for k, tap in enumerate(taps[1:], 1):  # numbers grow, so the last that is better has the largest
         np.greater(tap, best, out=better)
-        np.copyto(number, k, where=better)
+        np.maximum(number, np.multiply(better, number.dtype.type(k), out=step), out=number)
         np.maximum(best, tap, out=best)
     if best.dtype.kind in "fV" and np.isnan(best).any():
         for k, tap in enumerate(taps):
@@ -82,8 +80,8 @@ def _largest(xp: Any, wide: Any, kernel: Shape, stride: Shape, dilation: Shape, 
     return best, number
 
 
-def _flat(
-    xp: Any, number: Any, size: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, out: Shape
+def flat_indices(
+    xp: Any, number: Any, size: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
 ) -> Any:
     """Where in the tensor the element of that number of each window lies."""
     flat: Any = 0
@@ -93,35 +91,48 @@ def _flat(
         below = prod(kernel[d + 1 :])
         step = (rest // below if below > 1 else rest) * dilation[d]
         rest = rest % below if below > 1 else 0
-        start = (xp.arange(out[d]) * stride[d] - padding[d]).reshape((-1,) + (1,) * (n - 1 - d))
+        start = (xp.arange(number.shape[number.ndim - n + d]) * stride[d] - padding[d]).reshape(
+            (-1,) + (1,) * (n - 1 - d)
+        )
         at = start + step
         if padding[d]:  # a window full of -inf chose an element of the margin: its first real one then
             at = xp.where(at < 0, at % dilation[d], at)
         flat = flat * size[d] + at
-    return flat
+    return laid_out(xp, flat, number)
 
 
 def _max_pool_backward(
-    xp: Any, g: Any, indices: Any, shape: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
+    xp: Any, g: Any, number: Any, shape: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
 ) -> Any:
     """Each gradient added where its window found the largest value."""
     n = len(kernel)
-    size, out = shape[len(shape) - n :], g.shape[g.ndim - n :]
+    lead, size, out = shape[: len(shape) - n], shape[len(shape) - n :], g.shape[g.ndim - n :]
     after = _margin(size, kernel, stride, padding, dilation, out)
-    wide = xp.zeros(
-        (*shape[: len(shape) - n], *[s + p + q for s, p, q in zip(size, padding, after, strict=True)]), g.dtype
+    whole = tuple([s + p + q for s, p, q in zip(size, padding, after, strict=True)])
+    tiles = (
+        kernel == stride and max(dilation) == 1 and whole == tuple([k * o for k, o in zip(kernel, out, strict=True)])
     )
-    for offset in offsets(kernel):
-        at: Any = 0
-        for d in range(n):
-            start = xp.arange(out[d]) * stride[d] + (offset[d] * dilation[d] - padding[d])
-            at = at * size[d] + start.reshape((-1,) + (1,) * (n - 1 - d))
+    wide = (xp.empty if tiles else xp.zeros)((*lead, *whole), g.dtype)
+    zero = g.dtype.type(0)
+    for k, offset in enumerate(offsets(kernel)):
         target = wide[under(offset, stride, dilation, out)]
-        if xp is np:
-            np.add(target, g, out=target, where=indices == at)
+        share = xp.where(number == k, g, zero)
+        if tiles:
+            target[...] = share
         else:
-            target += xp.where(indices == at, g, g.dtype.type(0))
+            target += share
     return _cut(wide, padding, size)
+
+
+def _picked(xp: Any, a: Any, number: Any, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape) -> Any:
+    """The element of that number of each window."""
+    n = len(kernel)
+    size, out = a.shape[a.ndim - n :], number.shape[number.ndim - n :]
+    wide = padded(xp, a, padding, _margin(size, kernel, stride, padding, dilation, out))
+    result = xp.zeros(number.shape, a.dtype)
+    for k, offset in enumerate(offsets(kernel)):
+        result = xp.where(number == k, wide[under(offset, stride, dilation, out)], result)
+    return result
 
 
 def _cut(wide: Any, padding: Shape, size: Shape) -> Any:
@@ -129,14 +140,6 @@ def _cut(wide: Any, padding: Shape, size: Shape) -> Any:
     if wide.shape[wide.ndim - len(size) :] == tuple(size):
         return wide
     return wide[(..., *[slice(p, p + n) for p, n in zip(padding, size, strict=True)])].copy()
-
-
-def chosen(g: Any, indices: Any, n: int) -> Any:
-    """The elements of ``g`` that indices into its last ``n`` dimensions choose."""
-    lead = len(g.shape) - n
-    head = tuple(g.shape[:lead])
-    flat = g.reshape((*head, elements(g.shape[lead:])))
-    return flat.gather(lead, indices.reshape((*head, elements(indices.shape[lead:])))).reshape(tuple(indices.shape))
 
 
 def put(g: Any, indices: Any, shape: Shape, n: int) -> Any:
@@ -149,14 +152,18 @@ def put(g: Any, indices: Any, shape: Shape, n: int) -> Any:
 
 
 def _max_row(n: int) -> None:
-    """The row of the largest value in windows of ``n`` dimensions, with its index, and the row of its gradient."""
-    name = f"max_pool{n}d_with_indices"
+    """The row of the largest value in windows of ``n`` dimensions, with its number in the window."""
+    name = f"max_pool{n}d_numbered"
     size = (4, 5, 4)[:n]
 
     def samples(t: Any) -> Any:
         none, one, two = (0,) * n, (1,) * n, (2,) * n
         return [
             ((t(1, 2, *size),), {"kernel": two, "stride": two, "padding": none, "dilation": one, "ceil_mode": False}),
+            (
+                (t(1, 2, *(4,) * n),),
+                {"kernel": two, "stride": two, "padding": none, "dilation": one, "ceil_mode": False},
+            ),
             (
                 (t(2, *size),),
                 {"kernel": (3, 2, 2)[:n], "stride": (1, 2, 1)[:n], "padding": one, "dilation": one, "ceil_mode": True},
@@ -170,9 +177,9 @@ def _max_row(n: int) -> None:
         forward=_max_pool,
         infer=lambda shapes, **attrs: [_pooled(shapes, **attrs)] * 2,
         grad={
-            "self": lambda g, indices, self_shape, kernel, stride, padding, dilation: g._op(
+            "self": lambda g, number, self_shape, kernel, stride, padding, dilation: g._op(
                 f"{name}_backward",
-                indices,
+                number,
                 shape=tuple(self_shape),
                 kernel=kernel,
                 stride=stride,
@@ -180,33 +187,78 @@ def _max_row(n: int) -> None:
                 dilation=dilation,
             )
         },
-        formula="result[p] = the largest of self in the window at p; indices[p] = where it lies",
-        derivatives={"self": "zeros with grad added at the indices"},
+        formula="result[p] = the largest of self in the window at p; number[p] = which element of the window it is",
+        derivatives={"self": "zeros with grad added where the largest was"},
         autocast=CPU_FLOAT32 if n == 3 else AS_IS,
         onnx="MaxPool",
         cost=lambda shapes, result, kernel, **attrs: elements(result) * prod(kernel),
         samples=samples,
-        results="result indices",
+        results="result number",
         node=f"MaxPool{n}DWithIndicesBackward0",
     )
 
 
-def _max_backward_row(n: int) -> None:
-    name = f"max_pool{n}d_with_indices"
-    attrs = {"kernel": (2,) * n, "stride": (2,) * n, "padding": (0,) * n, "dilation": (1,) * n}
+def _max_backward_rows(n: int) -> None:
+    name = f"max_pool{n}d_numbered"
+    window = {"kernel": (2,) * n, "stride": (2,) * n, "padding": (0,) * n, "dilation": (1,) * n}
+    shape, out = (1, 2, *(4,) * n), (1, 2, *(2,) * n)
     row(
         f"{name}_backward",
-        "grad indices",
+        "grad number",
         forward=_max_pool_backward,
         infer=lambda shapes, shape, **attrs: shape,
-        grad={"grad": lambda g, indices: chosen(g, indices, n)},
-        formula="result = zeros with grad added at the indices",
-        derivatives={"grad": "grad at the indices"},
+        grad={
+            "grad": lambda g, number, kernel, stride, padding, dilation: g._op(
+                f"max_pool{n}d_picked", number, kernel=kernel, stride=stride, padding=padding, dilation=dilation
+            )
+        },
+        formula="result = zeros with grad added at the element of that number of each window",
+        derivatives={"grad": "the element of that number of each window of grad"},
         onnx=NO_ONNX("appears in gradients only"),
         cost=lambda shapes, result, kernel, **attrs: elements(shapes[0]) * prod(kernel),
-        samples=lambda t: [((t(1, 2, *(1,) * n), t.index(2, 1, 2, *(1,) * n)), {"shape": (1, 2, *(2,) * n), **attrs})],
+        samples=lambda t: [((t(*out), t.index(2**n, *out)), {"shape": shape, **window})],
         node=f"MaxPool{n}DWithIndicesBackwardBackward0",
     )
+    row(
+        f"max_pool{n}d_picked",
+        "self number",
+        forward=_picked,
+        infer=lambda shapes, **attrs: shapes[1],
+        grad={
+            "self": lambda g, number, self_shape, kernel, stride, padding, dilation: g._op(
+                f"{name}_backward",
+                number,
+                shape=tuple(self_shape),
+                kernel=kernel,
+                stride=stride,
+                padding=padding,
+                dilation=dilation,
+            )
+        },
+        formula="result[p] = the element of that number of the window at p",
+        derivatives={"self": "zeros with grad added at the element of that number of each window"},
+        onnx=NO_ONNX("appears in gradients only"),
+        cost=lambda shapes, result, kernel, **attrs: elements(result) * prod(kernel),
+        samples=lambda t: [((t(*shape), t.index(2**n, *out)), window)],
+    )
+
+
+row(
+    "max_pool_indices",
+    "number",
+    forward=flat_indices,
+    infer=lambda shapes, **attrs: shapes[0],
+    grad=NO_GRAD("integer output"),
+    formula="result[p] = where in the tensor the element of that number of the window at p lies",
+    onnx="MaxPool",
+    cost=lambda shapes, result, kernel, **attrs: elements(result) * len(kernel),
+    samples=lambda t: [
+        (
+            (t.index(4, 1, 2, 2, 2),),
+            {"size": (4, 5), "kernel": (2, 2), "stride": (2, 2), "padding": (0, 0), "dilation": (1, 1)},
+        )
+    ],
+)
 
 
 # ------------------------------------------------------------------------------------------------------------- averages
@@ -372,7 +424,7 @@ def _avg_backward_row(n: int) -> None:
 
 for _n in (2, 3):
     _max_row(_n)
-    _max_backward_row(_n)
+    _max_backward_rows(_n)
     _avg_row(_n)
     _avg_backward_row(_n)
 
