@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab.backend import host
 from tensorlab.ops.table import LOWER, NO_ONNX, elements, row
 from tensorlab.ops.windows import (
     blocks,
@@ -30,73 +31,147 @@ from tensorlab.ops.windows import (
 Shape = tuple[int, ...]
 
 #: Bytes of columns that are made at a time: on the CPU what its cache holds, on a GPU what keeps it busy.
-HOST_BYTES, DEVICE_BYTES = 1 << 20, 1 << 28
+HOST_BYTES, DEVICE_BYTES = 3 << 18, 1 << 28
 
 
 def _limit(xp: Any) -> int:
     return HOST_BYTES if xp is np else DEVICE_BYTES
 
 
-def _multiply(xp: Any, a: Any, b: Any, out: Any) -> None:
-    if xp is np:
-        np.matmul(a, b, out=out)
-    else:
-        out[...] = xp.matmul(a, b)
+def _strides(size: Sequence[int]) -> Shape:
+    return tuple([prod(size[d + 1 :]) for d in range(len(size))])
 
 
-def _correlate(xp: Any, a: Any, w: Any, stride: Shape, dilation: Shape, groups: int) -> Any:
-    """Each kernel at each place of an array that is padded already: ``[N, out channels, *places]``."""
-    kernel, (count, channels) = w.shape[2:], a.shape[:2]
-    out = places(a.shape[2:], kernel, stride, (0,) * len(kernel), dilation)
-    total, each = prod(out), w.shape[0] // groups
-    if channels == groups:
-        return _each_alone(xp, a, w, stride, dilation, out)
-    result = xp.empty((count, groups, each, total), a.dtype)
-    matrix = w.reshape((groups, each, -1)) if groups > 1 else w.reshape((each, -1))
-    inner = channels // groups * prod(kernel)
-    if prod(kernel) == 1 and a.shape[2:] == out:
-        _multiply(xp, matrix, a.reshape((count, groups, inner, total)), result)
-        return result.reshape((count, w.shape[0], *out))
-    view = seen(a, kernel, stride, dilation, out)
-    for part in blocks(count, groups * inner * total * a.itemsize, _limit(xp)):
-        columns = xp.ascontiguousarray(view[part]).reshape((-1, groups, inner, total))
-        _multiply(xp, matrix, columns, result[part])
-    return result.reshape((count, w.shape[0], *out))
+def _wide(xp: Any, size: Shape, kernel: Shape, stride: Shape, out: Shape) -> Shape | None:
+    """The places as one run through a padded image of ``size``, rows with their margins, where that makes copies cheaper.
+
+    What one element of the kernel sees from all places is then one piece of memory. Places in the margins are worked out in vain.
+    """
+    wide = (*out[:1], *size[1:])
+    runs = xp is np and len(kernel) > 1 and prod(kernel) > 1 and max(stride) == 1
+    return wide if runs and 3 * prod(wide) <= 4 * prod(out) else None
 
 
-def _each_alone(xp: Any, a: Any, w: Any, stride: Shape, dilation: Shape, out: Shape) -> Any:
-    """Every channel with kernels of its own: a product for each element of the window, added up."""
+def _looked_at(
+    xp: Any, a: Any, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, out: Shape
+) -> tuple[Any, Shape]:
+    """A view ``[C, *kernel, N, *places]`` of what windows see of ``[N, C, *size]``, and the shape of the places in it."""
     count, channels = a.shape[:2]
-    many = w.shape[0] // channels
-    kernels = w.reshape((channels, many, *w.shape[2:])) if w.size else w
-    result = xp.zeros((count, channels, many, *out), a.dtype)
-    for offset in offsets(w.shape[2:]):
-        factor = kernels[(slice(None), slice(None), *offset)].reshape((channels, many) + (1,) * len(out))
-        result += a[under(offset, stride, dilation, out)].reshape((count, channels, 1, *out)) * factor
-    return result.reshape((count, w.shape[0], *out))
+    size = tuple([n + 2 * p for n, p in zip(a.shape[2:], padding, strict=True)])
+    wide = _wide(xp, size, kernel, stride, out)
+    if wide is None:
+        view = seen(padded(xp, a, padding), kernel, stride, dilation, out)
+        n = len(kernel)
+        return view.transpose((1, *range(2, 2 + n), 0, *range(2 + n, 2 + 2 * n))), out
+    whole, steps = prod(size), _strides(size)
+    memory = np.zeros(count * channels * whole + sum(reach(kernel, dilation)) * steps[0], a.dtype)
+    inside: Any = (..., *[slice(p, p + n) for n, p in zip(a.shape[2:], padding, strict=True)])
+    memory[: count * channels * whole].reshape((count, channels, *size))[inside] = a
+    strides = (whole, *[s * d for s, d in zip(steps, dilation, strict=True)], channels * whole, 1)
+    shape = (channels, *kernel, count, prod(wide))
+    return host.strided(memory, shape, [s * a.itemsize for s in strides], 0, a.dtype), wide
 
 
-def _spread(xp: Any, g: Any, w: Any, stride: Shape, dilation: Shape, size: Shape, groups: int) -> Any:
+def _correlate(xp: Any, a: Any, w: Any, b: Any, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Any:
+    """Each kernel at each place: ``[N, out channels, *places]``."""
+    kernel, (count, channels) = w.shape[2:], a.shape[:2]
+    out = places(a.shape[2:], kernel, stride, padding, dilation)
+    each, inner = w.shape[0] // groups, channels // groups * prod(kernel)
+    matrix = w.reshape((groups, each, inner))
+    if prod(kernel) == 1 and a.shape[2:] == out:
+        flat = xp.ascontiguousarray(a).reshape((count, groups, inner, prod(out)))
+        return _biased(xp.matmul(matrix, flat).reshape((count, w.shape[0], *out)), b)
+    view, wide = _looked_at(xp, a, kernel, stride, padding, dilation, out)
+    result = xp.empty((count, w.shape[0], *out), a.dtype)
+    crop = (..., *[slice(0, n) for n in out])
+    alone = channels == groups
+    bytes_each = channels * (2 if alone else prod(kernel)) * prod(wide) * a.itemsize
+    for part in blocks(count, bytes_each, _limit(xp)):
+        look = view[(slice(None),) * (1 + len(kernel)) + (part,)]
+        if alone:
+            found = _each_alone(look, matrix, kernel)
+        else:
+            found = xp.matmul(matrix, look.copy().reshape((groups, inner, -1)))
+        found = found.reshape((w.shape[0], -1, *wide))[crop]
+        target = result[part].swapaxes(0, 1)
+        if b is None:
+            target[...] = found
+        else:
+            xp.add(found, b.reshape((-1, 1) + (1,) * len(out)), out=target)
+    return result
+
+
+def _each_alone(look: Any, matrix: Any, kernel: Shape) -> Any:
+    """Every channel with kernels of its own: a product for each element of the window, added up."""
+    total: Any = None
+    for k, offset in enumerate(offsets(kernel)):
+        tap = look[(slice(None), *offset)]
+        part = tap[:, None] * matrix[:, :, k].reshape((*matrix.shape[:2], *(1,) * (tap.ndim - 1)))
+        if total is None:
+            total = part
+        else:
+            total += part
+    return total
+
+
+def _biased(result: Any, b: Any) -> Any:
+    if b is not None:
+        result += b.reshape((-1,) + (1,) * (result.ndim - 2))
+    return result
+
+
+def _spread(xp: Any, g: Any, w: Any, stride: Shape, padding: Shape, dilation: Shape, size: Shape, groups: int) -> Any:
     """Every element of ``g`` times its kernel, added up where windows overlap: ``[N, channels, *size]``."""
     kernel, out = w.shape[2:], g.shape[2:]
-    count, channels, total = g.shape[0], w.shape[1] * groups, prod(out)
-    result = xp.zeros((count, channels, *size), g.dtype)
-    if not result.size or not g.size:
-        return result
-    taps = list(offsets(kernel))
+    count, channels = g.shape[0], w.shape[1] * groups
+    full = tuple([n + 2 * p for n, p in zip(size, padding, strict=True)])
+    if not g.size or not count * channels * prod(size):
+        return xp.zeros((count, channels, *size), g.dtype)
+    fits = [r > p and n == o + r - 1 for r, p, n, o in zip(reach(kernel, dilation), padding, full, out, strict=True)]
+    if max(stride) == 1 and all(fits) and 3 * prod(size) <= 4 * prod(out):
+        return _turned(xp, g, w, padding, dilation, groups)
+    inside = (..., *[slice(p, p + n) for p, n in zip(padding, size, strict=True)])
     if w.shape[1] == 1 and w.shape[0] == groups:
-        factors = w.reshape((channels, len(taps)) + (1,) * len(out))
-        for k, offset in enumerate(taps):
-            result[under(offset, stride, dilation, out)] += g * factors[:, k]
-        return result
+        return _spread_alone(xp, g, w, stride, dilation, full)[inside].copy()
     matrix = w.reshape((groups, w.shape[0] // groups, -1)).swapaxes(1, 2)
-    flat = g.reshape((count, groups, -1, total))
-    bytes_each = channels * len(taps) * total * g.itemsize
-    for part in blocks(count, bytes_each, _limit(xp)):
-        columns = xp.matmul(matrix, flat[part]).reshape((-1, channels, len(taps), *out))
-        target = result[part]
-        for k, offset in enumerate(taps):
-            target[under(offset, stride, dilation, out)] += columns[:, :, k]
+    rows = xp.ascontiguousarray(g.swapaxes(0, 1)).reshape((groups, -1, count, prod(out)))
+    result = xp.zeros((channels, count, *full), g.dtype)
+    for part in blocks(count, channels * prod(kernel) * prod(out) * g.itemsize, _limit(xp)):
+        columns = xp.matmul(matrix, rows[:, :, part].reshape((*rows.shape[:2], -1)))
+        columns = columns.reshape((channels, prod(kernel), -1, *out))
+        for k, offset in enumerate(offsets(kernel)):
+            target = result[:, part][under(offset, stride, dilation, out)]
+            target += columns[:, k]
+    return result[inside].swapaxes(0, 1).copy()
+
+
+def _turned(xp: Any, g: Any, w: Any, padding: Shape, dilation: Shape, groups: int) -> Any:
+    """The same for stride 1, where it is a convolution as well: with every kernel turned round, and outputs for inputs."""
+    n = len(padding)
+    kernels = w.reshape((groups, w.shape[0] // groups, *w.shape[1:]))[(..., *[slice(None, None, -1)] * n)]
+    kernels = kernels.swapaxes(1, 2).copy().reshape((w.shape[1] * groups, w.shape[0] // groups, *w.shape[2:]))
+    rest = tuple([r - 1 - p for r, p in zip(reach(w.shape[2:], dilation), padding, strict=True)])
+    return _correlate(xp, g, kernels, None, (1,) * n, rest, dilation, groups)
+
+
+def _rows(xp: Any, g: Any, wide: Shape) -> Any:
+    """``[channels, N, *places]`` of ``g``, with zeros in the margins of wide places."""
+    moved = g.swapaxes(0, 1)
+    if wide == g.shape[2:]:
+        return xp.ascontiguousarray(moved)
+    rows = xp.zeros((*moved.shape[:2], *wide), g.dtype)
+    rows[(..., *[slice(0, n) for n in g.shape[2:]])] = moved
+    return rows
+
+
+def _spread_alone(xp: Any, g: Any, w: Any, stride: Shape, dilation: Shape, full: Shape) -> Any:
+    """The same for channels with one kernel each."""
+    kernel, out = w.shape[2:], g.shape[2:]
+    result = xp.zeros((*g.shape[:2], *full), g.dtype)
+    for part in blocks(g.shape[0], g.shape[1] * prod(out) * g.itemsize, _limit(xp) // 4):
+        for offset in offsets(kernel):
+            target = result[part][under(offset, stride, dilation, out)]
+            target += g[part] * w[(slice(None), 0, *offset)].reshape((-1,) + (1,) * len(out))
     return result
 
 
@@ -113,15 +188,10 @@ def _forward(
         )
         return laid_out(xp, found.astype(a.dtype), a, w)
     if transposed:
-        out = _transposed_size(a.shape[2:], w.shape[2:], stride, padding, dilation, output_padding)
-        full = tuple([n + 2 * p for n, p in zip(out, padding, strict=True)])
-        result = _spread(xp, xp.ascontiguousarray(a), w, stride, dilation, full, groups)
-        if any(padding):
-            result = result[(..., *[slice(p, p + n) for p, n in zip(padding, out, strict=True)])].copy()
+        size = _transposed_size(a.shape[2:], w.shape[2:], stride, padding, dilation, output_padding)
+        result = _biased(_spread(xp, a, w, stride, padding, dilation, size, groups), b)
     else:
-        result = _correlate(xp, padded(xp, a, padding), w, stride, dilation, groups)
-    if b is not None:
-        result += b.reshape((-1,) + (1,) * len(stride))
+        result = _correlate(xp, a, w, b, stride, padding, dilation, groups)
     return laid_out(xp, result, a, w)
 
 
@@ -165,18 +235,15 @@ def _weight_forward(
         g, wide = g.astype(np.float32), a.astype(np.float32)
         return _weight_forward(xp, g, wide, kernel, stride, padding, dilation, groups).astype(a.dtype)
     count, channels, out = a.shape[0], a.shape[1], g.shape[2:]
-    total, each = prod(out), g.shape[1] // groups
-    shape = (g.shape[1], channels // groups, *kernel)
-    result = xp.zeros((groups, each, channels // groups * prod(kernel)), a.dtype)
-    if not count or not total or not result.size:
-        return result.reshape(shape)
-    view = seen(padded(xp, a, padding), kernel, stride, dilation, out)
-    flat = xp.ascontiguousarray(g).reshape((count, groups, each, total))
-    inner = result.shape[2]
-    for part in blocks(count, groups * inner * total * a.itemsize, _limit(xp)):
-        columns = xp.ascontiguousarray(view[part]).reshape((-1, groups, inner, total))
-        result += xp.matmul(flat[part], columns.swapaxes(2, 3)).sum(0)
-    return result.reshape(shape)
+    each, inner = g.shape[1] // groups, channels // groups * prod(kernel)
+    result = xp.zeros((groups, each, inner), a.dtype)
+    if count and prod(out) and result.size:
+        view, wide = _looked_at(xp, a, kernel, stride, padding, dilation, out)
+        rows = _rows(xp, g, wide).reshape((groups, each, count, prod(wide)))
+        for part in blocks(count, channels * prod(kernel) * prod(wide) * a.itemsize, _limit(xp)):
+            columns = view[(slice(None),) * (1 + len(kernel)) + (part,)].copy().reshape((groups, inner, -1))
+            result += xp.matmul(rows[:, :, part].reshape((groups, each, -1)), columns.swapaxes(1, 2))
+    return result.reshape((g.shape[1], channels // groups, *kernel))
 
 
 # ------------------------------------------------------------------------------------------------------------- gradients

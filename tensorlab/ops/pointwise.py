@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab.ops.elementwise import binary, broadcast, unary
+from tensorlab.ops.elementwise import binary, broadcast, kept, unary
 from tensorlab.ops.scipy import from_scipy
 from tensorlab.ops.table import (
     FLOAT,
@@ -522,7 +522,7 @@ def _where_positive(g: Any, result: Any) -> Any:
     if xp is None:
         return g.masked_fill(result <= 0, 0)
     zero = _zero(result) if xp is np else result.dtype.type(0)
-    return xp.where(xp.less_equal(result, zero), zero, g)
+    return kept(xp, g, xp.logical_not(xp.less_equal(result, zero)))
 
 
 sigmoid = unary(

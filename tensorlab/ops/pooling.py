@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab.ops.elementwise import kept
 from tensorlab.ops.table import AS_IS, CPU_FLOAT32, NO_GRAD, NO_ONNX, elements, row
 from tensorlab.ops.windows import laid_out, offsets, padded, places, reach, seen, under, widened
 
@@ -113,14 +114,12 @@ def _max_pool_backward(
         kernel == stride and max(dilation) == 1 and whole == tuple([k * o for k, o in zip(kernel, out, strict=True)])
     )
     wide = (xp.empty if tiles else xp.zeros)((*lead, *whole), g.dtype)
-    zero = g.dtype.type(0)
     for k, offset in enumerate(offsets(kernel)):
         target = wide[under(offset, stride, dilation, out)]
-        share = xp.where(number == k, g, zero)
         if tiles:
-            target[...] = share
+            kept(xp, g, number == k, target)
         else:
-            target += share
+            target += kept(xp, g, number == k)
     return _cut(wide, padding, size)
 
 
@@ -131,7 +130,7 @@ def _picked(xp: Any, a: Any, number: Any, kernel: Shape, stride: Shape, padding:
     wide = padded(xp, a, padding, _margin(size, kernel, stride, padding, dilation, out))
     result = xp.zeros(number.shape, a.dtype)
     for k, offset in enumerate(offsets(kernel)):
-        result = xp.where(number == k, wide[under(offset, stride, dilation, out)], result)
+        result += kept(xp, wide[under(offset, stride, dilation, out)], number == k)
     return result
 
 
