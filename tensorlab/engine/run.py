@@ -264,16 +264,16 @@ class BackwardRun:
         """Advance with this pass's grad mode, and give the thread its own back."""
         if self.closed or self._busy:
             self._refuse()
-        before = state.grad
+        before, outer = state.grad, state.run
         self._busy = True
-        state.grad = self.create_graph
+        state.grad, state.run = self.create_graph, self
         try:
             return self._advance(until, limit)
         except (FloatingPointError, RuntimeWarning):  # NumPy was told to raise; an infinite gradient is no error
             with np.errstate(all="ignore"):
                 return self._advance(until, limit)
         finally:
-            state.grad = before
+            state.grad, state.run = before, outer
             self._busy = False
 
     def _advance(self, until: Callable[[BackwardRun, Node], bool] | None, limit: int) -> Node | None:

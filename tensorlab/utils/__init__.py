@@ -1,3 +1,15 @@
-"""PyTorch's place for ``data``."""
+"""PyTorch's place for ``data`` and ``checkpoint``."""
 
-from tensorlab.utils import data as data
+_LATER = ("checkpoint", "data")
+
+
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        from importlib import import_module
+
+        return import_module(f"tensorlab.utils.{name}")
+    raise AttributeError(f"module 'tensorlab.utils' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])

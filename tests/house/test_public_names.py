@@ -23,6 +23,7 @@ PLACES += (
     "tensorlab.data",
     "tensorlab.utils.data",
     "tensorlab.serialization",
+    "tensorlab.utils.checkpoint",
     "tensorlab.serialization.safetensors",
     "tensorlab.amp",
     "tensorlab.cpu",
