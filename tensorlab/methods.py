@@ -60,6 +60,8 @@ def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Write the elements of ``src``, broadcast and converted, into the tensor. Returns the tensor."""
+    if isinstance(src, (bool, int, float, complex)):
+        src = dispatch.wrap(number(src, self.dtype))
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
     return write(ROWS["copy"], self, src, op="copy_")

@@ -41,6 +41,31 @@ def an_int(op: str, name: str, value: Any) -> int:
     return value if type(value) is int else whole(value, op, name)
 
 
+def a_bool(op: str, name: str, value: Any) -> bool:
+    """``True`` or ``False``. Raises ``TypeError`` naming operation, argument and position for anything else."""
+    if value is True or value is False:
+        return value
+    raise TypeError(
+        f"{op}(): argument '{name}'{layout.where_argument(op, name)} must be bool, not {type(value).__name__}"
+    )
+
+
+def kept(op: str, keepdim: Any, keepdims: Any = False) -> bool:
+    """Whether reduced dimensions stay, under either name."""
+    return keepdims or keepdim if (keepdim is True or keepdim is False) else a_bool(op, "keepdim", keepdim)
+
+
+def a_number(op: str, name: str, value: Any) -> Any:
+    """A Python number. Raises ``TypeError`` naming operation, argument and position for anything else."""
+    if isinstance(value, dispatch.Tensor) and value._a.ndim == 0:
+        value = value.item()
+    if not isinstance(value, (bool, int, float, complex, np.generic)):
+        raise TypeError(
+            f"{op}(): argument '{name}'{layout.where_argument(op, name)} must be Number, not {type(value).__name__}"
+        )
+    return value
+
+
 def sizes_of(op: str, name: str, given: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
     """Ints given one by one, as one sequence, or by keyword. Raises ``TypeError`` naming operation, argument and position."""
     if named is not None:

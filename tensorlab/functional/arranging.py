@@ -12,7 +12,7 @@ import numpy as np
 from tensorlab import dispatch, dtypes, layout
 from tensorlab.creation import finish, zeros
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import an_int, list_of_tensors, need_tensor
+from tensorlab.functional.arguments import an_int, list_of_tensors, need_tensor, tuple_of_ints
 from tensorlab.functional.joining import cat, meshgrid, stack
 from tensorlab.functional.pointwise import mul
 from tensorlab.functional.shapes import clone, flip, reshape, transpose, unsqueeze
@@ -160,7 +160,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     d1, d2 = wrap_dim(dim1, n, "diag_embed"), wrap_dim(dim2, n, "diag_embed")
     if d1 == d2:
         raise RuntimeError(f"diag_embed(): diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return call(ROWS["diag_embed"], (input,), offset=offset, dim1=d1, dim2=d2)
+    return call(ROWS["diag_embed"], (input,), offset=an_int("diag_embed", "offset", offset), dim1=d1, dim2=d2)
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
@@ -188,6 +188,7 @@ def flipud(input: Tensor) -> Tensor:
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Turned by ``k`` right angles in the plane of two dimensions, from the first towards the second; a copy."""
     n = input._a.ndim
+    dims, k = tuple_of_ints("rot90", "dims", dims), an_int("rot90", "k", k)
     if len(dims) != 2:
         raise RuntimeError(f"rot90(): expected total rotation dims == 2, but got dims = {len(dims)}")
     if n < 2:
@@ -198,7 +199,9 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
         )
     for d in dims:
         if not -n <= d < n:
-            raise RuntimeError(f"rot90(): Rotation dim out of range, dim = {d}")
+            raise IndexError(
+                f"rot90(): Rotation dim out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
+            )
     quarter = k % 4
     if quarter == 0:
         return clone(input, memory_format=layout.contiguous_format)

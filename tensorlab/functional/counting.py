@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, dispatch, dtypes
-from tensorlab.creation import linspace
-from tensorlab.functional.arguments import need_tensor, one_dim
+from tensorlab.creation import linspace, number
+from tensorlab.functional.arguments import a_number, an_int, need_tensor, one_dim
 from tensorlab.return_types import named
 
 Tensor = Any
@@ -32,7 +32,10 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     """
     if input._a.dtype.kind not in "fV":
         raise NotImplementedError(f'"histogram_cpu" not implemented for {input.dtype.name}; convert it with .float()')
-    _positive("histc", bins, 0)
+    _positive("histc", an_int("histc", "bins", bins), 0)
+    min, max = (
+        float(number(a_number("histc", name, value), dtypes.float64)) for name, value in (("min", min), ("max", max))
+    )
     low, high = _span("histc", input._a, (min, max) if (min or max) else None, 1)
     a = input._a.reshape(-1)
     where = backend.of(a)

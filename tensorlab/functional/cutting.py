@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorlab import dispatch, layout
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import need_tensor
+from tensorlab.functional.arguments import an_int, need_tensor, tuple_of_ints
 from tensorlab.functional.shapes import checked_layout, clone, select_at, slice_bounds, slice_dim, split
 from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
@@ -56,9 +56,10 @@ def tensor_split(
             )
         where = where.tolist()
     if isinstance(where, (tuple, list)):
+        where = tuple_of_ints("tensor_split", "indices_or_sections", where)
         cuts: list[Any] = [0, *where]
         return tuple([slice_dim(input, d, a, b, 1) for a, b in zip(cuts, [*where, None], strict=True)])
-    if not isinstance(where, int):
+    if not isinstance(where, int) or isinstance(where, bool):
         raise TypeError(
             f"tensor_split(): argument 'indices_or_sections' (position 2) must be int, tuple of ints or Tensor, not {type(where).__name__}"
         )
@@ -108,18 +109,23 @@ def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of the sizes listed, which must add up, along ``dim``; views."""
-    return split(input, tuple(split_sizes), dim)
+    return split(input, tuple_of_ints("split_with_sizes", "split_sizes", split_sizes), dim)
 
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``split`` into parts that may be written to one by one."""
-    d = wrap_dim(dim, input._a.ndim, "unsafe_split")
-    return _slices(input, d, [part._a.shape[d] for part in split(input.detach(), split_size, d)])
+    return _unsafe("unsafe_split", input, an_int("unsafe_split", "split_size", split_size), dim)
+
+
+def _unsafe(op: str, input: Tensor, sizes: Any, dim: int) -> tuple[Tensor, ...]:
+    d = wrap_dim(dim, input._a.ndim, op)
+    return _slices(input, d, [part._a.shape[d] for part in split(input.detach(), sizes, d)])
 
 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """``split_with_sizes`` into parts that may be written to one by one."""
-    return unsafe_split(input, tuple(split_sizes), dim)  # type: ignore[arg-type]
+    sizes = tuple_of_ints("unsafe_split_with_sizes", "split_sizes", split_sizes)
+    return _unsafe("unsafe_split_with_sizes", input, sizes, dim)
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:

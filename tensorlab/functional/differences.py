@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorlab import dispatch
-from tensorlab.functional.arguments import need_tensor
+from tensorlab.functional.arguments import an_int, need_tensor
 from tensorlab.functional.joining import cat
 from tensorlab.functional.pointwise import logical_xor
 from tensorlab.functional.reductions import cumsum, sum
@@ -32,6 +32,7 @@ def diff(
     """
     if input._a.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
+    n = an_int("diff", "n", n)
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     d = wrap_dim(dim, input._a.ndim, "diff")

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorlab import backend, dispatch
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import need_tensor, one_dim
+from tensorlab.functional.arguments import an_int, kept, need_tensor, one_dim
 from tensorlab.functional.sorting import sort
 from tensorlab.ops import ROWS
 from tensorlab.return_types import named
@@ -55,17 +55,18 @@ def _lane(op: str, input: Tensor, dim: int) -> tuple[int, int]:
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The pair ``(values, indices)`` of the ``k``-th smallest element along ``dim``, counted from 1. NaN is the largest."""
     d, size = _lane("kthvalue", input, dim)
+    k = an_int("kthvalue", "k", k)
     if not 1 <= k <= size:
         raise RuntimeError(
             f"kthvalue(): selected number k out of range for dimension {d}: k is {k}, and there are {size} elements"
         )
-    return named("kthvalue")(*call(ROWS["kthvalue"], (input,), k=k, dim=d, keepdim=keepdim))
+    return named("kthvalue")(*call(ROWS["kthvalue"], (input,), k=k, dim=d, keepdim=kept("kthvalue", keepdim)))
 
 
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The pair ``(values, indices)`` of the most frequent value along ``dim``, the smallest of several, and where it stands last."""
     d, _ = _lane("mode", input, dim)
-    return named("mode")(*call(ROWS["mode"], (input,), dim=d, keepdim=keepdim))
+    return named("mode")(*call(ROWS["mode"], (input,), dim=d, keepdim=kept("mode", keepdim)))
 
 
 def msort(input: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 from tensorlab import dispatch
 from tensorlab.creation import number
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import need_index, need_tensor
+from tensorlab.functional.arguments import a_bool, need_index, need_tensor
 from tensorlab.functional.positions import agree, check_assigned, index_arrays
 from tensorlab.functional.shapes import broadcast_tensors, expand, reshape
 from tensorlab.layout import wrap_dim
@@ -116,7 +116,7 @@ def put_at(op: str, input: Tensor, indices: Any, values: Any, accumulate: bool) 
         raise IndexError(f"{op}(): at least one index must be a tensor")
     places = agree(found)
     check_assigned(input, places, values)
-    return (input, values), {"indices": places, "accumulate": bool(accumulate)}
+    return (input, values), {"indices": places, "accumulate": a_bool(op, "accumulate", accumulate)}
 
 
 def take(input: Tensor, index: Tensor) -> Tensor:
@@ -135,7 +135,7 @@ def put_where(op: str, input: Tensor, index: Tensor, source: Tensor, accumulate:
     """The call of ``put``, checked."""
     need_tensor(op, "index", 2, index)
     need_tensor(op, "source", 3, source)
-    return (input, index, source), {"accumulate": bool(accumulate)}
+    return (input, index, source), {"accumulate": a_bool(op, "accumulate", accumulate)}
 
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -176,10 +176,16 @@ def reduced_at(op: str, input: Tensor, dim: int, index: Tensor, src: Any, reduce
     """The call of ``scatter_reduce``, checked."""
     need_index(op, index)
     need_tensor(op, "src", 4, src)
+    _a_word(op, reduce)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"{op}(): reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     attrs = {"dim": wrap_dim(dim, input._a.ndim, op), "reduce": reduce, "include_self": bool(include_self)}
     return (input, index, src), attrs
+
+
+def _a_word(op: str, reduce: Any) -> None:
+    if not isinstance(reduce, str):
+        raise TypeError(f"{op}(): argument 'reduce' (position 5) must be str, not {type(reduce).__name__}")
 
 
 def index_reduce(
@@ -196,6 +202,7 @@ def combined_along(
     """The call of ``scatter_reduce`` that an index along one dimension stands for, checked."""
     need_index(op, index)
     need_tensor(op, "source", 4, source)
+    _a_word(op, reduce)
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"{op}(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     if source._a.dtype != input._a.dtype:

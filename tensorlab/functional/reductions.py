@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorlab import dispatch
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import np_dtype, one_dim, some_dims
+from tensorlab.functional.arguments import kept, np_dtype, one_dim, some_dims
 from tensorlab.functional.pointwise import abs, maximum, minimum
 from tensorlab.ops import ROWS
 from tensorlab.return_types import named
@@ -49,7 +49,7 @@ def sum(
         ROWS["sum"],
         (input,),
         dim=some_dims("sum", input, dim, axis),
-        keepdim=keepdim or keepdims,
+        keepdim=kept("sum", keepdim, keepdims),
         dtype=np_dtype(dtype),
     )
 
@@ -68,7 +68,7 @@ def mean(
         ROWS["mean"],
         (input,),
         dim=some_dims("mean", input, dim, axis),
-        keepdim=keepdim or keepdims,
+        keepdim=kept("mean", keepdim, keepdims),
         dtype=np_dtype(dtype),
     )
 
@@ -84,7 +84,7 @@ def prod(
 ) -> Tensor:
     """Product of all elements, or over one ``dim``; integers multiply to int64. Its gradient is exact with zeros too."""
     dims = some_dims("prod", input, dim, axis) if dim is axis is None else _one_dims("prod", input, dim, axis)
-    return call(ROWS["prod"], (input,), dim=dims, keepdim=keepdim or keepdims, dtype=np_dtype(dtype))
+    return call(ROWS["prod"], (input,), dim=dims, keepdim=kept("prod", keepdim, keepdims), dtype=np_dtype(dtype))
 
 
 def _one_dims(op: str, input: Tensor, dim: Any, axis: Any) -> tuple[int, ...]:
@@ -116,7 +116,7 @@ def var(
     keepdims: bool = False,
 ) -> Tensor:  # fmt: skip
     """Variance of all elements, or over ``dim``, divided by ``n - correction`` (1 unless said otherwise)."""
-    return spread_over("var", input, axis if dim is None else dim, unbiased, correction, keepdim or keepdims)
+    return spread_over("var", input, axis if dim is None else dim, unbiased, correction, kept("var", keepdim, keepdims))
 
 
 def std(
@@ -124,7 +124,7 @@ def std(
     keepdims: bool = False,
 ) -> Tensor:  # fmt: skip
     """Standard deviation of all elements, or over ``dim``, with ``n - correction`` (1 unless said otherwise)."""
-    return spread_over("std", input, axis if dim is None else dim, unbiased, correction, keepdim or keepdims)
+    return spread_over("std", input, axis if dim is None else dim, unbiased, correction, kept("std", keepdim, keepdims))
 
 
 def cumsum(input: Tensor, dim: int | None = None, *, dtype: Any = None, axis: int | None = None) -> Tensor:
@@ -157,12 +157,12 @@ def _filled(op: str, input: Tensor, dims: tuple[int, ...], *, all_of_them: bool)
 
 def amax(input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Largest value of all, or over ``dim``; ties share the gradient evenly."""
-    return _extreme_values("amax", input, axis if dim is None else dim, keepdim or keepdims)
+    return _extreme_values("amax", input, axis if dim is None else dim, kept("amax", keepdim, keepdims))
 
 
 def amin(input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Smallest value of all, or over ``dim``; ties share the gradient evenly."""
-    return _extreme_values("amin", input, axis if dim is None else dim, keepdim or keepdims)
+    return _extreme_values("amin", input, axis if dim is None else dim, kept("amin", keepdim, keepdims))
 
 
 def _extreme_values(op: str, input: Tensor, dim: Any, keepdim: bool) -> Tensor:
@@ -198,7 +198,7 @@ def max(
     >>> tl.max(tl.tensor([[1, 5], [7, 2]]), dim=1).indices
     tensor([1, 0])
     """
-    return _extreme("max", input, _first(dim, other, axis), keepdim or keepdims)
+    return _extreme("max", input, _first(dim, other, axis), kept("max", keepdim, keepdims))
 
 
 def min(
@@ -211,7 +211,7 @@ def min(
     keepdims: bool = False,
 ) -> Any:
     """Smallest element of all; with ``dim``, the pair ``(values, indices)``; with a tensor, ``minimum``. NaN counts as smallest."""
-    return _extreme("min", input, _first(dim, other, axis), keepdim or keepdims)
+    return _extreme("min", input, _first(dim, other, axis), kept("min", keepdim, keepdims))
 
 
 def _first(*values: Any) -> Any:
@@ -229,24 +229,30 @@ def argmax(
     input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False
 ) -> Tensor:
     """Index of the largest element, the first if several; into the flattened tensor unless ``dim`` is given."""
-    return _arg("argmax", input, axis if dim is None else dim, keepdim or keepdims)
+    return _arg("argmax", input, axis if dim is None else dim, kept("argmax", keepdim, keepdims))
 
 
 def argmin(
     input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None, keepdims: bool = False
 ) -> Tensor:
     """Index of the smallest element, the first if several; into the flattened tensor unless ``dim`` is given."""
-    return _arg("argmin", input, axis if dim is None else dim, keepdim or keepdims)
+    return _arg("argmin", input, axis if dim is None else dim, kept("argmin", keepdim, keepdims))
+
+
+def _truth_dims(op: str, input: Tensor, dim: Any, axis: Any) -> tuple[int, ...]:
+    """The dimensions that ``all`` and ``any`` run over: of an empty list none."""
+    given = axis if dim is None else dim
+    return () if isinstance(given, (tuple, list)) and not given else some_dims(op, input, dim, axis)
 
 
 def all(input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Whether all elements are true (not 0)."""
-    return call(ROWS["all"], (input,), dim=some_dims("all", input, dim, axis), keepdim=keepdim or keepdims)
+    return call(ROWS["all"], (input,), dim=_truth_dims("all", input, dim, axis), keepdim=kept("all", keepdim, keepdims))
 
 
 def any(input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Whether any element is true (not 0)."""
-    return call(ROWS["any"], (input,), dim=some_dims("any", input, dim, axis), keepdim=keepdim or keepdims)
+    return call(ROWS["any"], (input,), dim=_truth_dims("any", input, dim, axis), keepdim=kept("any", keepdim, keepdims))
 
 
 # ------------------------------------------------------------------------------------------------- norms and softmax
@@ -276,7 +282,12 @@ def logsumexp(
     """``log(sum(exp(input)))`` over ``dim``, without overflow."""
     if dim is None and axis is None:
         raise TypeError("logsumexp() missing 1 required argument: 'dim'")
-    return call(ROWS["logsumexp"], (input,), dim=some_dims("logsumexp", input, dim, axis), keepdim=keepdim or keepdims)
+    return call(
+        ROWS["logsumexp"],
+        (input,),
+        dim=some_dims("logsumexp", input, dim, axis),
+        keepdim=kept("logsumexp", keepdim, keepdims),
+    )
 
 
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None, *, axis: int | None = None) -> Tensor:

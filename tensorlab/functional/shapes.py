@@ -90,6 +90,8 @@ def permute(input: Tensor, dims: Any) -> Tensor:
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other places, the rest in order; a view."""
     n = input._a.ndim
+    if isinstance(source, (tuple, list)) != isinstance(destination, (tuple, list)):
+        raise TypeError("movedim(): source and destination must both be int, or both be tuples of ints")
     given = [list(d) if isinstance(d, (tuple, list)) else [d] for d in (source, destination)]
     if len(given[0]) != len(given[1]):
         raise RuntimeError(
@@ -183,7 +185,7 @@ def select_at(input: Tensor, dim: int, index: int) -> tuple[int, int]:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d = wrap_dim(dim, n, "select")
     size = input._a.shape[d]
-    at = operator.index(index)
+    at = index if type(index) is int else an_int("select", "index", index)
     if not -size <= at < size:
         raise IndexError(
             f"select(): index {at} out of range for tensor of size {list(input._a.shape)} at dimension {d}"
@@ -224,6 +226,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
         if start._a.ndim or start._a.dtype.kind not in "iu":
             raise RuntimeError("narrow(): start must be an 0-dim integral Tensor.")
         start = start.item()
+    start, length = an_int("narrow", "start", start), an_int("narrow", "length", length)
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, got {length}.")
     if not -size <= start <= size:
@@ -274,7 +277,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     d1, d2 = wrap_dim(dim1, n, "diagonal"), wrap_dim(dim2, n, "diagonal")
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return view(ROWS["diagonal"], input, offset=offset, dim1=d1, dim2=d2)
+    return view(ROWS["diagonal"], input, offset=an_int("diagonal", "offset", offset), dim1=d1, dim2=d2)
 
 
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
@@ -282,6 +285,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     d = wrap_dim(dimension, input._a.ndim, "unfold")
     if input._a.ndim == 0:
         return narrow(unsqueeze(input, 0), 0, 0, size)
+    size, step = an_int("unfold", "size", size), an_int("unfold", "step", step)
     if size > input._a.shape[d] or size < 0 or step <= 0:
         raise RuntimeError(
             f"unfold(): maximum size for tensor at dimension {d} is {input._a.shape[d]} but size is {size}; step must be > 0, got {step}"
@@ -296,7 +300,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     d = wrap_dim(dim, tensor._a.ndim, "split")
     size = tensor._a.shape[d]
     if isinstance(split_size_or_sections, (tuple, list)):
-        sizes = tuple(split_size_or_sections)
+        sizes = tuple_of_ints("split", "split_size_or_sections", split_size_or_sections)
         if any(part < 0 for part in sizes):
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
@@ -307,7 +311,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
                 f"size at dimension {d}), but got split_sizes={list(sizes)}"
             )
     else:
-        step = split_size_or_sections
+        step = an_int("split", "split_size_or_sections", split_size_or_sections)
         if step < 0 or (step == 0 and size):
             raise RuntimeError(f"split expects split_size be positive, but got split_size={step}")
         sizes = tuple([builtins.min(step, size - at) for at in range(0, size, step or 1)]) or (0,)
@@ -316,6 +320,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most ``chunks`` parts of equal size, the last perhaps smaller; views."""
+    chunks = an_int("chunk", "chunks", chunks)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     if input._a.ndim == 0:
@@ -436,6 +441,7 @@ def tile(input: Tensor, dims: Any) -> Tensor:
 
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A matrix with a vector on its diagonal, or the diagonal of a matrix; a copy."""
+    diagonal = an_int("diag", "diagonal", diagonal)
     if input._a.ndim == 1:
         n = input._a.shape[0] + builtins.abs(diagonal)
         return call(ROWS["diagonal_backward"], (input,), shape=(n, n), offset=diagonal, dim1=0, dim2=1)

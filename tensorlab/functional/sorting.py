@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorlab import backend, dispatch
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import need_tensor, one_dim
+from tensorlab.functional.arguments import a_bool, an_int, kept, need_tensor, one_dim
 from tensorlab.ops import ROWS
 from tensorlab.return_types import named
 
@@ -30,7 +30,7 @@ def sort(
     tensor([1, 2, 3])
     """
     d = one_dim("sort", input, dim if axis is None else axis)
-    return named("sort")(*call(ROWS["sort"], (input,), dim=d, descending=bool(descending)))
+    return named("sort")(*call(ROWS["sort"], (input,), dim=d, descending=a_bool("sort", "descending", descending)))
 
 
 def argsort(
@@ -49,9 +49,10 @@ def topk(
     """
     d = one_dim("topk", input, dim if axis is None else axis)
     size = input._a.shape[d] if input._a.ndim else 1
+    k = an_int("topk", "k", k)
     if not 0 <= k <= size:
         raise RuntimeError(f"topk(): selected index k out of range: k is {k}, and dimension {d} has {size} elements")
-    return named("topk")(*call(ROWS["topk"], (input,), k=k, dim=d, largest=bool(largest)))
+    return named("topk")(*call(ROWS["topk"], (input,), k=k, dim=d, largest=a_bool("topk", "largest", largest)))
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Any:
@@ -66,7 +67,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, axis
         raise IndexError(
             f"median(): Expected reduction dim {d} to have non-zero size, but the shape is {list(input._a.shape)}"
         )
-    return named("median")(*call(ROWS["median_dim"], (input,), dim=d, keepdim=keepdim))
+    return named("median")(*call(ROWS["median_dim"], (input,), dim=d, keepdim=kept("median", keepdim)))
 
 
 def unique(

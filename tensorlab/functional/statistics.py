@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorlab import dispatch, dtypes
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import need_tensor, np_dtype, one_dim, some_dims
+from tensorlab.functional.arguments import a_bool, a_number, kept, need_tensor, np_dtype, one_dim, some_dims
 from tensorlab.functional.pointwise import abs, clamp, conj, isnan, lerp, mul, sqrt, where
 from tensorlab.functional.products import matmul
 from tensorlab.functional.reductions import spread_over, sum, vector_norm
@@ -42,7 +42,9 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
         )
     if input._a.dtype.kind == "c":
         raise NotImplementedError(f'"aminmax" not implemented for {input.dtype.name}: complex numbers have no order')
-    return named("aminmax", ("min", "max"))(*call(ROWS["aminmax"], (input,), dim=dims, keepdim=keepdim))
+    return named("aminmax", ("min", "max"))(
+        *call(ROWS["aminmax"], (input,), dim=dims, keepdim=kept("aminmax", keepdim))
+    )
 
 
 def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
@@ -54,7 +56,13 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     """Sum with NaN left out, of all elements or over ``dim``."""
     if input._a.dtype.kind == "c":
         raise RuntimeError("nansum(): nansum does not support complex inputs; take .real and .imag")
-    return call(ROWS["nansum"], (input,), dim=some_dims("nansum", input, dim), keepdim=keepdim, dtype=np_dtype(dtype))
+    return call(
+        ROWS["nansum"],
+        (input,),
+        dim=some_dims("nansum", input, dim),
+        keepdim=kept("nansum", keepdim),
+        dtype=np_dtype(dtype),
+    )
 
 
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -77,7 +85,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
         raise IndexError(
             f"nanmedian(): Expected reduction dim {d} to have non-zero size, but the shape is {list(input._a.shape)}"
         )
-    return named("nanmedian")(*call(ROWS["nanmedian_dim"], (input,), dim=d, keepdim=keepdim))
+    return named("nanmedian")(*call(ROWS["nanmedian_dim"], (input,), dim=d, keepdim=kept("nanmedian", keepdim)))
 
 
 def std_mean(
@@ -85,7 +93,9 @@ def std_mean(
     keepdims: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The pair ``(std, mean)`` of all elements, or over ``dim``; see ``std``."""
-    return spread_over("std_mean", input, axis if dim is None else dim, unbiased, correction, keepdim or keepdims)
+    return spread_over(
+        "std_mean", input, axis if dim is None else dim, unbiased, correction, kept("std_mean", keepdim, keepdims)
+    )
 
 
 def var_mean(
@@ -93,7 +103,9 @@ def var_mean(
     keepdims: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The pair ``(var, mean)`` of all elements, or over ``dim``; see ``var``."""
-    return spread_over("var_mean", input, axis if dim is None else dim, unbiased, correction, keepdim or keepdims)
+    return spread_over(
+        "var_mean", input, axis if dim is None else dim, unbiased, correction, kept("var_mean", keepdim, keepdims)
+    )
 
 
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
@@ -105,6 +117,10 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """``input`` with every slice along ``dim`` whose ``p``-norm exceeds ``maxnorm`` scaled down to it."""
     n = input._a.ndim
+    p, maxnorm = a_number("renorm", "p", p), a_number("renorm", "maxnorm", maxnorm)
+    for name, value in (("p", p), ("maxnorm", maxnorm)):
+        if isinstance(value, complex):
+            raise RuntimeError(f"renorm(): {name} must be real-valued, got {value}")
     if p <= 0:
         raise RuntimeError(f"renorm(): non-positive-norm not supported, p is {p}")
     if input._a.dtype.kind in "biu":
@@ -168,6 +184,7 @@ def _quantile(op: str, input: Tensor, q: Any, dim: Any, keepdim: bool, interpola
         raise RuntimeError(f"{op}() input tensor must be non-empty, its shape is {list(input._a.shape)}")
     if input.dtype not in (dtypes.float32, dtypes.float64):
         raise RuntimeError(f"{op}() input tensor must be either float or double dtype, got {input.dtype.name}")
+    a_bool(op, "keepdim", keepdim)
     if interpolation not in INTERPOLATIONS:
         raise RuntimeError(
             f"{op}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"

@@ -75,30 +75,38 @@ index_fill = row(
 )
 
 
-def _index_copy(xp: Any, a: Any, at: Any, src: Any, dim: int) -> Any:
+def _check_index_copy(a: Any, at: Any, src: Any, dim: int) -> None:
+    """Refuse what does not fit, in the order in which PyTorch looks."""
+    if at.ndim > 1:
+        raise IndexError(f"index_copy(): Index should have dimension 1 or 0 (got {at.ndim})")
+    if src.ndim == 0 and at.size != 1:
+        raise IndexError(f"index_copy(): When source is scalar, index should have one element (got {at.size})")
+    if src.ndim != a.ndim and src.ndim and a.ndim:
+        raise IndexError(
+            "index_copy(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
+            f"({src.ndim}), destination dimensionality ({a.ndim})"
+        )
     need_long("index_copy", at)
     if a.dtype != src.dtype:
         raise RuntimeError(
             f"index_copy(): self and source expected to have the same dtype, but got (self) {a.dtype.name} and (source) {src.dtype.name}"
         )
-    if at.ndim > 1:
-        raise IndexError(f"index_copy(): Index should have dimension 1 or 0 (got {at.ndim})")
-    out, before = _lanes(a, dim)
-    at, src = at.reshape(-1), src.reshape(1) if src.ndim == 0 else src
-    if src.ndim != out.ndim:
-        raise IndexError(
-            "index_copy(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
-            f"({src.ndim}), destination dimensionality ({out.ndim})"
+    whole, part = (shape[:dim] + shape[dim + 1 :] for shape in (a.shape, src.shape))
+    if whole != part:
+        raise RuntimeError(
+            "index_copy(): Source/destination tensor must have same slice shapes. Destination shape "
+            f"{list(a.shape)} and source shape {list(src.shape)} at dimension {dim}"
         )
-    if src.shape[dim] != at.size:
+    if src.ndim and src.shape[dim] != at.size:
         raise IndexError(
             f"index_copy(): Number of indices ({at.size}) should be equal to source.size(dim) ({src.shape[dim]})"
         )
-    if src.shape[:dim] + src.shape[dim + 1 :] != out.shape[:dim] + out.shape[dim + 1 :]:
-        raise RuntimeError(
-            "index_copy(): Source/destination tensor must have same slice shapes. Destination shape "
-            f"{list(out.shape)} and source shape {list(src.shape)} at dimension {dim}"
-        )
+
+
+def _index_copy(xp: Any, a: Any, at: Any, src: Any, dim: int) -> Any:
+    _check_index_copy(a, at, src, dim)
+    out, before = _lanes(a, dim)
+    at, src = at.reshape(-1), src.reshape(1) if src.ndim == 0 else src
     if at.size and int(at.min()) < 0:
         raise IndexError(
             f"index_copy(): index {int(at.min())} is out of bounds for dimension {dim} with size {out.shape[dim]}"
