@@ -276,7 +276,7 @@ def _sizes(size: tuple[Any, ...], op: str) -> tuple[int, ...]:
         size = tuple(given)
     out = []
     for n in size:
-        if isinstance(n, dispatch.Tensor):
+        if isinstance(n, dispatch.Tensor) and n._a.size == 1:
             n = n.item()
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
             raise TypeError(
@@ -337,7 +337,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
 
 def _fill(op: str, value: Any) -> Any:
     """The Python number that fills a tensor. Raises ``TypeError`` for anything else."""
-    if isinstance(value, (dispatch.Tensor, np.generic)):
+    if isinstance(value, np.generic) or (isinstance(value, dispatch.Tensor) and value._a.size == 1):
         value = value.item()
     if not isinstance(value, (bool, int, float, complex)):
         raise TypeError(f"{op}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")

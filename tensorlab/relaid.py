@@ -67,9 +67,12 @@ def transpose_(self: Any, dim0: int, dim1: int) -> Any:
     return relay(self, "transpose", dim0=wrap_dim(dim0, n, "transpose_"), dim1=wrap_dim(dim1, n, "transpose_"))
 
 
-def squeeze_(self: Any, dim: Any = None) -> Any:
+_ALL = object()
+
+
+def squeeze_(self: Any, dim: Any = _ALL) -> Any:
     """Drop dimensions of size 1 in place: all, or those named. Returns the tensor."""
-    return relay(self, "squeeze", dims=None if dim is None else wrap_dims(dim, self._a.ndim, "squeeze_"))
+    return relay(self, "squeeze", dims=None if dim is _ALL else wrap_dims(dim, self._a.ndim, "squeeze_"))
 
 
 def unsqueeze_(self: Any, dim: int) -> Any:

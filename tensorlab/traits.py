@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorlab import dispatch, ranges
 from tensorlab.functional import plain
+from tensorlab.functional.arguments import a_number
 from tensorlab.functional.shapes import diagonal
 from tensorlab.tensor import Tensor, as_subclass
 from tensorlab.viewing import layout_of
@@ -57,7 +58,7 @@ def dim_order(self: Any) -> tuple[int, ...]:
 
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     """Write one value on the main diagonal; ``wrap`` starts again below a tall matrix. Returns the tensor."""
-    n = self._a.ndim
+    n, fill_value = self._a.ndim, a_number("fill_diagonal_", "fill_value", fill_value)
     if n < 2:
         raise RuntimeError(f"fill_diagonal_(): dimensions must larger than 1, got {n}")
     if n > 2 and len(set(self._a.shape)) > 1:

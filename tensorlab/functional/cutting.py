@@ -156,7 +156,8 @@ def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
     """``input`` with ``src`` in ``start:end:step`` of a dimension; a copy."""
-    if step <= 0:
+    start, end = (None if at is None else an_int("slice_scatter", "start", at) for at in (start, end))
+    if an_int("slice_scatter", "step", step) <= 0:
         raise RuntimeError(f"slice step must be positive, got {step}")
     d = wrap_dim(dim, input._a.ndim, "slice_scatter")
     first, last, step = slice_bounds(input, d, start, end, step)
