@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import nullcontext
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -43,6 +44,14 @@ def adjoint(a: Any) -> Any:
     return a.swapaxes(-1, -2).conj() if a.dtype.kind == "c" else a.swapaxes(-1, -2)
 
 
+@cache
+def _routine(name: str, dtype: Any) -> Any:
+    """A routine of LAPACK or BLAS for one type, through SciPy."""
+    from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
+    return (get_blas_funcs if name == "trsm" else get_lapack_funcs)(name, dtype=dtype)
+
+
 def _batch(a: Any) -> int:
     return prod(a.shape[:-2])
 
@@ -68,9 +77,7 @@ def lu(xp: Any, a: Any) -> tuple[Any, Any, Any]:
 
 def _lu_factor(xp: Any, dtype: Any) -> Any:
     if xp is np:
-        from scipy.linalg import get_lapack_funcs
-
-        return get_lapack_funcs("getrf", dtype=dtype)
+        return _routine("getrf", dtype)
     from cupyx.scipy.linalg import lu_factor
 
     def quietly(a: Any) -> Any:
@@ -103,9 +110,7 @@ def triangular(xp: Any, a: Any, b: Any, upper: bool, unit: bool) -> Any:
         from cupyx.scipy.linalg import solve_triangular
 
         return by_columns(xp, solve_triangular(a, b, lower=not upper, unit_diagonal=unit))
-    from scipy.linalg import get_blas_funcs
-
-    solve = get_blas_funcs("trsm", dtype=a.dtype)
+    solve = _routine("trsm", a.dtype)
     n, k = b.shape[-2:]
     left, right = a.reshape(_batch(a), n, n), b.reshape(_batch(b), n, k)
     found = np.empty((len(right), k, n), b.dtype)  # column by column
@@ -218,10 +223,7 @@ def cofactors(xp: Any, a: Any) -> Any:
 
 def ldl(a: np.ndarray, hermitian: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``L`` and the blocks of ``D`` in one matrix, LAPACK's exchanges, and the first zero block (from 1); on the CPU only."""
-    from scipy.linalg import get_lapack_funcs
-
-    name = "hetrf" if hermitian and a.dtype.kind == "c" else "sytrf"
-    factor = get_lapack_funcs(name, dtype=a.dtype)
+    factor = _routine("hetrf" if hermitian and a.dtype.kind == "c" else "sytrf", a.dtype)
     n, batch = a.shape[-1], a.shape[:-2]
     flat = a.reshape(_batch(a), n, n)
     packed, pivots = np.empty(flat.shape, a.dtype), np.zeros(flat.shape[:-1], INT32)
@@ -234,10 +236,7 @@ def ldl(a: np.ndarray, hermitian: bool) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 def ldl_solve(packed: np.ndarray, pivots: np.ndarray, b: np.ndarray, hermitian: bool) -> np.ndarray:
     """The solution of ``A x = b`` from what ``ldl`` gave, all with the same batch; on the CPU only."""
-    from scipy.linalg import get_lapack_funcs
-
-    name = "hetrs" if hermitian and packed.dtype.kind == "c" else "sytrs"
-    finish = get_lapack_funcs(name, dtype=packed.dtype)
+    finish = _routine("hetrs" if hermitian and packed.dtype.kind == "c" else "sytrs", packed.dtype)
     n, k = b.shape[-2:]
     flat, rows, right = packed.reshape(_batch(b), n, n), pivots.reshape(_batch(b), n), b.reshape(_batch(b), n, k)
     found = np.empty((len(right), k, n), b.dtype)

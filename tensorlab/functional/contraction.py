@@ -13,7 +13,7 @@ from tensorlab.functional.arguments import list_of_tensors, need_tensor
 from tensorlab.functional.pointwise import mul
 from tensorlab.functional.products import bmm, mm
 from tensorlab.functional.reductions import sum
-from tensorlab.functional.shapes import diagonal, expand, permute, reshape, squeeze, unsqueeze
+from tensorlab.functional.shapes import diagonal, expand, permute, reshape
 from tensorlab.layout import wrap_dims
 
 Tensor = Any
@@ -57,6 +57,8 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
         raise RuntimeError(f"einsum(): an output subscript appears multiple times in {equation!r}")
     x, labels = _contracted(parts, set(wanted), sizes)
     x, labels = _summed(x, labels, set(wanted))
+    if len(operands) > 1 and labels == wanted:
+        return x
     return permute(x, [labels.index(label) for label in wanted])
 
 
@@ -176,25 +178,26 @@ def _meet(
     inner = [label for label in mine if label in theirs and label not in needed]
     rows = [label for label in mine if label not in theirs]
     columns = [label for label in theirs if label not in mine]
-    left = _matrices(x, mine, (batch, rows, inner), sizes)
-    right = _matrices(y, theirs, (batch, inner, columns), sizes)
+    stacked = [batch] if batch else []
+    left = _matrices(x, mine, [*stacked, rows, inner], sizes)
+    right = _matrices(y, theirs, [*stacked, inner, columns], sizes)
     order = batch + rows + columns
-    product = bmm(left, right) if batch else mm(squeeze(left, 0), squeeze(right, 0))
-    return reshape(product, [sizes[label] for label in order]), order
+    return _shaped(bmm(left, right) if batch else mm(left, right), tuple([sizes[label] for label in order])), order
 
 
-def _matrices(x: Tensor, labels: Labels, groups: tuple[Labels, Labels, Labels], sizes: dict[Any, int]) -> Tensor:
-    """An operand as a batch of matrices: each group of labels made one dimension, sizes of 1 stretched."""
+def _matrices(x: Tensor, labels: Labels, groups: list[Labels], sizes: dict[Any, int]) -> Tensor:
+    """An operand as a matrix or a batch of them: each group of labels made one dimension, sizes of 1 stretched."""
     order = [label for group in groups for label in group]
-    x = permute(x, [labels.index(label) for label in order])
-    x = expand(x if order else unsqueeze(x, 0), [sizes[label] for label in order] or [1])
-    shape = []
-    for group in groups:
-        size = 1
-        for label in group:
-            size *= sizes[label]
-        shape.append(size)
-    return reshape(x, shape)
+    if labels != order:
+        x = permute(x, [labels.index(label) for label in order])
+    shape = tuple([sizes[label] for label in order])
+    if x._a.shape != shape:
+        x = expand(x, shape)
+    return _shaped(x, tuple([math.prod([sizes[label] for label in group]) for group in groups]))
+
+
+def _shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return x if x._a.shape == shape else reshape(x, shape)
 
 
 def inner(input: Tensor, other: Tensor) -> Tensor:

@@ -36,6 +36,15 @@ def _laid_out(xp: Any, a: Any, dim: Dims, transform: Callable[[Any, Dims], Any],
     return xp.ascontiguousarray(found).transpose(inverse(order))
 
 
+def _transforms(xp: Any) -> Any:
+    """The module of transforms: SciPy's on the CPU, which is several times faster than NumPy's, and CuPy's on a GPU."""
+    if xp is not np:
+        return xp.fft
+    import scipy.fft
+
+    return scipy.fft
+
+
 def _need_wide(a: Any) -> None:
     if a.dtype.itemsize < 4 or a.dtype.kind not in "fc":
         raise RuntimeError(
@@ -46,13 +55,13 @@ def _need_wide(a: Any) -> None:
 def _c2c(xp: Any, a: Any, dim: Dims, scale: str, forward: bool) -> Any:
     if not a.size:
         return a.copy()
-    transform, names = (xp.fft.fftn, FORWARD) if forward else (xp.fft.ifftn, BACKWARD)
+    transform, names = (_transforms(xp).fftn, FORWARD) if forward else (_transforms(xp).ifftn, BACKWARD)
     return _laid_out(xp, a, dim, lambda b, axes: transform(b, axes=axes, norm=names[scale]))
 
 
 def _r2c(xp: Any, a: Any, dim: Dims, scale: str, onesided: bool) -> Any:
     _need_wide(a)
-    transform = xp.fft.rfftn if onesided else xp.fft.fftn
+    transform = _transforms(xp).rfftn if onesided else _transforms(xp).fftn
     if not a.size:
         kind = np.complex64 if a.dtype.itemsize == 4 else np.complex128
         return xp.zeros(_r2c_shape([a.shape], dim, scale, onesided), kind)
@@ -62,7 +71,7 @@ def _r2c(xp: Any, a: Any, dim: Dims, scale: str, onesided: bool) -> Any:
 def _c2r(xp: Any, a: Any, dim: int, scale: str, n: int) -> Any:
     if not a.size:
         return xp.zeros(_c2r_shape([a.shape], dim, scale, n), a.real.dtype)
-    return _laid_out(xp, a, (dim,), lambda b, axes: xp.fft.irfft(b, n, axes[0], BACKWARD[scale]))
+    return _laid_out(xp, a, (dim,), lambda b, axes: _transforms(xp).irfft(b, n, axes[0], BACKWARD[scale]))
 
 
 def _r2c_shape(shapes: Sequence[Shape], dim: Dims, scale: str, onesided: bool) -> Shape:
