@@ -94,13 +94,19 @@ def lost(row: Row, inputs: Sequence[Any], outs: Sequence[Any]) -> None:
 
 
 def made_here() -> tuple[Any, Any] | None:
-    return (sites.here(3), state.scope) if _sites else None
+    return _made() if _sites else None
 
 
 def made_of(node: Node, inputs: Sequence[Any]) -> tuple[Any, Any]:
     """Where a node is being made; notes on the way which of its inputs were cut off."""
     enter(node, inputs)
-    return sites.here(3), state.scope
+    return _made()
+
+
+def _made() -> tuple[Any, Any]:
+    """The site and the modules of what is being made. Every frame that is looked at costs, so a module notes who called it."""
+    now = state.__dict__
+    return now.get("place") or sites.here(4), now.get("scope")
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers

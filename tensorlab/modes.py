@@ -18,6 +18,8 @@ class _State(threading.local):
     grad = True
     inference = False
     scope: Any = None  # innermost running module as (name, type name, outer scope), kept while places are recorded
+    module: Any = None  # that module itself
+    place: Any = None  # the site that called it, for what a module of ours makes with no code of the user's in between
     creation_hooks: tuple[Any, ...] = ()  # saved_tensors_hooks pairs, innermost last
     no_creation_hooks: tuple[str, ...] = ()  # why saved_tensors_hooks may not be used now, innermost last
     run: Any = None  # the backward pass that this thread is advancing

@@ -87,6 +87,9 @@ def lineage(how: str, inputs: Sequence[Any], outs: Sequence[Any], edge_of: Any) 
 
 def enter(node: Node, inputs: Sequence[Any]) -> None:
     """Note of a node which of its inputs were cut off."""
-    found = [(i, cuts_of(x)) for i, x in enumerate(inputs) if x is not None and not x._rg and cuts_of(x)]
-    if found:
-        entered[node] = found
+    for x in inputs:
+        if x is not None and not x._rg and "_cuts" in x.__dict__:
+            break
+    else:
+        return
+    entered[node] = [(i, cuts_of(x)) for i, x in enumerate(inputs) if x is not None and not x._rg and cuts_of(x)]

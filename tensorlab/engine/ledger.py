@@ -18,7 +18,7 @@ passes = itertools.count(1)
 
 
 class Contribution(NamedTuple):
-    """What one pass added: its number, where ``backward()`` was called, and when."""
+    """What one pass added: its number, where ``backward()`` was called, and when that was."""
 
     number: int
     site: Site | None
@@ -33,17 +33,22 @@ def ledger_of(leaf: Any) -> tuple[Contribution, ...]:
     return kept if gradient == id(leaf._grad) and not _zeroed(leaf._grad) else ()
 
 
-def enter(leaf: Any, before: Any, number: int, site: Site | None) -> None:
-    """Note that pass ``number`` added to the gradient of ``leaf``, which was ``before``. Noting it twice is noting it once."""
+def begin(site: Site | None) -> Contribution:
+    """What a pass that starts now, from ``site``, will have added."""
+    return Contribution(next(passes), site, time.time())
+
+
+def enter(leaf: Any, before: Any, added: Contribution) -> None:
+    """Note what a pass added to the gradient of ``leaf``, which was ``before``. Noting it twice is noting it once."""
+    if before is None:
+        leaf.__dict__["_ledger"] = (added,), id(leaf._grad)
+        return
+    number = added.number
     kept, gradient = leaf.__dict__.get("_ledger", ((), None))
-    if (
-        before is None
-        or (kept and gradient != id(before) and kept[-1].number != number)
-        or _zeroed(before, leaf._grad is before)
-    ):
+    if (kept and gradient != id(before) and kept[-1].number != number) or _zeroed(before, leaf._grad is before):
         kept = ()
     if not kept or kept[-1].number != number:
-        kept = (*kept[1 - MOST :], Contribution(number, site, time.time()))
+        kept = (*kept[1 - MOST :], added)
     leaf.__dict__["_ledger"] = kept, id(leaf._grad)
 
 

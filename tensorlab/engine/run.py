@@ -113,8 +113,9 @@ class BackwardRun:
         self._busy = False
         self._stage = 0  # how far the deposit of a leaf's gradient got: 1 added, 1 + n when n of its hooks were told
         self._arrays = unseen and not journal and not create_graph and not taps.steps and not backend.several
-        self._freed = None if self.retain_graph else Freed(sites.here(2))
-        self._noted = (next(ledger.passes), sites.here(2)) if sites_are_watched() else None  # for the leaves' ledgers
+        site = sites.here(2)
+        self._freed = None if self.retain_graph else Freed(site)
+        self._noted = ledger.begin(site) if sites_are_watched() else None
         edges = self._roots = [Bound.edge(root, i) for i, root in enumerate(roots)]
         self._count(edges)
         if inputs is not None:
@@ -499,7 +500,7 @@ class BackwardRun:
                     if current._st is not None:
                         current._st.bump("backward", sites.here())
                 if self._noted is not None:
-                    ledger.enter(leaf, current, *self._noted)
+                    ledger.enter(leaf, current, self._noted)
         self._stage = max(1, self._stage)
         if node.after or node.hooks is not None:
             self._tell_of_leaf(node, leaf, grads)

@@ -14,6 +14,8 @@ from typing import NamedTuple
 Site = tuple[CodeType, int]
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+#: Our own code objects that were met, by id: they live as long as the program.
+_met: dict[int, CodeType] = {}
 
 
 class Place(NamedTuple):
@@ -28,12 +30,22 @@ class Place(NamedTuple):
         return f'{self.file}, line {self.line}, in {self.function}: "{self.code}"'
 
 
+def is_ours(code: CodeType) -> bool:
+    """Whether code belongs to this library."""
+    if id(code) in _met:
+        return True
+    if not code.co_filename.startswith(_OURS):
+        return False
+    _met[id(code)] = code
+    return True
+
+
 def here(depth: int = 1) -> Site | None:
     """The innermost frame that is not ours, as a site."""
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(_OURS):
+        if id(code) not in _met and not is_ours(code):
             return code, frame.f_lasti
         frame = frame.f_back
     return None

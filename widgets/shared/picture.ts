@@ -36,6 +36,7 @@ export class Picture {
     'aria-hidden': 'true',
     hidden: true,
   });
+  private readonly root: HTMLElement;
   private readonly pen: Pen;
   private readonly minimap: Minimap;
   private readonly undos = new Undos();
@@ -57,6 +58,7 @@ export class Picture {
     root: HTMLElement,
     private readonly events: PictureEvents,
   ) {
+    this.root = root;
     const ctx = this.canvas.getContext('2d', { alpha: false })!;
     this.pen = new Pen(ctx, readTokens(root));
     this.minimap = new Minimap((x, y) => this.moveTo(this.centredOn(x, y), false));
@@ -242,6 +244,7 @@ export class Picture {
 
   private paintNow(): void {
     if (!this.shown || !this.ready || !this.visible) return;
+    if (!this.pen.tokens.known) this.pen.useTokens(readTokens(this.root));
     this.advance();
     const ratio = devicePixelRatio || 1;
     const [w, h] = [Math.round(this.width * ratio), Math.round(this.height * ratio)];

@@ -157,6 +157,7 @@ export class Scrubber {
   private paint(): void {
     const { run, width, canvas, pen } = this;
     if (!run || !width) return;
+    if (!pen.tokens.known) pen.useTokens(readTokens(this.element));
     const ratio = devicePixelRatio || 1;
     const [w, h] = [Math.round(width * ratio), Math.round(HEIGHT * ratio)];
     if (canvas.width !== w || canvas.height !== h)

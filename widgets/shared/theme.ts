@@ -2,6 +2,8 @@
 import type { Undo } from './dom';
 
 export interface Tokens {
+  /** The style sheet was there when they were read; a host may bring it later than the view. */
+  readonly known: boolean;
   readonly ink: string;
   readonly muted: string;
   readonly line: string;
@@ -25,6 +27,7 @@ export function readTokens(element: Element): Tokens {
   const style = getComputedStyle(element);
   const read = (name: string, fallback: string) => style.getPropertyValue(name).trim() || fallback;
   return {
+    known: style.getPropertyValue('--tl-accent') !== '',
     ink: read('--tl-ink', '#1b1f24'),
     muted: read('--tl-muted', '#5b6570'),
     line: read('--tl-line', '#d5dae0'),

@@ -6,13 +6,14 @@ hooks, ``forward``, forward hooks (all, then own), the output marked for backwar
 
 from __future__ import annotations
 
-import threading
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from tensorlab import modes
+from tensorlab.engine import sites
 from tensorlab.engine.hooks import RemovableHandle, hook_table, register
 from tensorlab.modes import state
 from tensorlab.nn.modules.backward_hooks import BackwardHooks
@@ -47,15 +48,6 @@ def _listen(unusual: bool, sites: bool) -> None:
 modes.listen(_listen)
 
 
-class _Running(threading.local):
-    """The innermost module that runs in this thread while places are recorded."""
-
-    module: Any = None
-
-
-_running = _Running()
-
-
 class Called:
     """The part of ``Module`` that calls ``forward`` and keeps hooks."""
 
@@ -86,13 +78,22 @@ class Called:
 
     def _call_named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call with the module entered as the one that makes nodes."""
-        outer, parent = state.scope, _running.module
-        name = _names.get((id(parent), id(self)))
-        if name is not None and parent is not None and parent._modules.get(name) is self:
-            state.scope = (name, type(self).__name__, outer)
+        here = state.__dict__  # this thread's: one look for all that follows
+        outer, parent, place = here.get("scope"), here.get("module"), here.get("place")
+        if parent is None:
+            here["scope"] = ("", type(self).__name__, outer)
         else:
-            state.scope = _entered(parent, self, outer)
-        _running.module = self
+            name = _names.get((id(parent), id(self)))
+            if name is not None and parent._modules.get(name) is self:
+                here["scope"] = (name, type(self).__name__, outer)
+            else:
+                here["scope"] = _entered(parent, self, outer)
+        here["module"] = self
+        caller = sys._getframe(2)
+        if not sites.is_ours(caller.f_code):
+            here["place"] = caller.f_code, caller.f_lasti
+        if not type(self).__module__.startswith("tensorlab.") or "forward" in self.__dict__:
+            here["place"] = None  # its code is the user's
         try:
             if (
                 self._forward_hooks
@@ -101,10 +102,11 @@ class Called:
                 or self._backward_pre_hooks
                 or everywhere
             ):
+                here["place"] = None  # a hook's lines are the user's
                 return self._call_hooked(args, kwargs)
             return self.forward(*args, **kwargs)
         finally:
-            state.scope, _running.module = outer, parent
+            here["scope"], here["module"], here["place"] = outer, parent, place
 
     def _call_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         backward = self._backward_set()
