@@ -39,12 +39,12 @@ COMPOSED = {
     ),
     **dict.fromkeys("cosine_similarity dist pdist renorm rms_norm interpolate upsample".split(), GPU_FLOAT32),
     **dict.fromkeys(
-        "quantile nanquantile stft trace view_as_complex max_unpool1d max_unpool2d max_unpool3d ctc_loss".split(),
+        "quantile nanquantile stft trace lstsq view_as_complex max_unpool1d max_unpool2d max_unpool3d ctc_loss".split(),
         CPU_FLOAT32,
     ),
     **dict.fromkeys("tensordot bilinear dot vdot cross scatter_add index_put".split(), GPU_PROMOTE),
-    "grid_sample": "grid_sample",
-    "scaled_dot_product_attention": LOWER,
+    **dict.fromkeys("grid_sample grid_sampler_2d grid_sampler_3d".split(), "grid_sample"),
+    **dict.fromkeys("scaled_dot_product_attention vecdot".split(), LOWER),
 }
 AUTOCAST_OF = {**AUTOCAST, "grid_sample": (FLOAT32, PROMOTE)}
 

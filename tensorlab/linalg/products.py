@@ -8,6 +8,7 @@ from typing import Any
 from tensorlab.dispatch import call
 from tensorlab.functional import products
 from tensorlab.functional.arguments import need_tensor
+from tensorlab.functional.autocasting import composed
 from tensorlab.functional.contraction import in_best_order
 from tensorlab.functional.joining import cat
 from tensorlab.functional.pointwise import mul
@@ -42,6 +43,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 
 @public
+@composed
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The inner products of vectors along ``dim``, the first conjugated; other dimensions broadcast."""
     need_same_type("linalg.vecdot", x, y, "x y")

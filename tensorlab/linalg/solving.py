@@ -10,6 +10,7 @@ import numpy as np
 from tensorlab.backend import matrices
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
+from tensorlab.functional.autocasting import composed
 from tensorlab.functional.pointwise import abs, square
 from tensorlab.functional.products import matmul
 from tensorlab.functional.reductions import sum
@@ -144,6 +145,7 @@ _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 @public
+@composed
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The least squares solution of ``A X = B``: ``(solution, residuals, rank, singular_values)``.
 

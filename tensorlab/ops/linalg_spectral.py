@@ -28,7 +28,7 @@ from tensorlab.ops.linalg import (
     square,
     symmetric,
 )
-from tensorlab.ops.table import FLOAT32, NO_GRAD, row
+from tensorlab.ops.table import NO_GRAD, row
 
 Shape = tuple[int, ...]
 
@@ -401,7 +401,6 @@ matrix_exp = row(
     grad={"self": _exponential_grad},
     formula="result = Σ selfᵏ ÷ k!",
     derivatives={"self": "upper right part of exp [[selfᴴ, grad], [0, selfᴴ]]"},
-    autocast=FLOAT32,
     onnx=NONE,
     cost=cubic(20),
     samples=lambda t: [((t(3, 3),), {}), ((t(2, 2, 2, low=-20.0, high=1.0),), {}), ((t(1, 1),), {})],

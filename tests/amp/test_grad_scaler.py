@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import warnings
 from typing import Any
 
 import pytest
@@ -45,7 +46,6 @@ def test_the_scale_grows_after_clean_steps_and_shrinks_after_an_inf_whose_step_i
 
 def test_the_scale_stays_what_float32_holds() -> None:
     p, optimizer, scaler = parts()
-    scaler.update_scale = None  # type: ignore[attr-defined]
     scaler.scale(p.sum())
     scaler.update(2.0**127)
     scaler.set_growth_interval(1)
@@ -111,6 +111,18 @@ def test_several_optimizers_share_a_scale_and_each_has_its_own_inf() -> None:
     scaler.step(two)
     scaler.update()
     assert (a.item(), b.item(), scaler.get_scale()) == (1, 0, 1)
+
+
+def test_a_scheduler_does_not_complain_after_a_step_that_was_left_out() -> None:
+    p, optimizer, scaler = parts()
+    scheduler = optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        step(p, optimizer, scaler, float("inf"))
+        scheduler.step()
+        step(p, optimizer, scaler)
+        scheduler.step()
+    assert scheduler.get_last_lr() == [pytest.approx(0.025)]
 
 
 def test_a_disabled_scaler_changes_nothing() -> None:

@@ -18,6 +18,9 @@ LEFT_OUT = {
     "inner": "PyTorch casts for matrices and not for vectors",
     "tensordot": "a full contraction is no product of matrices in PyTorch",
     "nn.functional.max_pool3d": "with indices PyTorch does not cast",
+    "linalg.lstsq": "the table of PyTorch shows two of its four results",
+    "linalg.pinv": "PyTorch multiplies its factors under autocast; this is one operation",
+    "nn.functional.linear_cross_entropy": "PyTorch computes it in chunks, in the types of the whole",
     "normal": "draws are not what autocast is about",
 }
 NAMES_OF_OPS = sorted({op.name for op in table() if function(op.name) is not None} - LEFT_OUT.keys())
@@ -93,6 +96,47 @@ def test_a_model_gives_the_same_narrow_results_and_gradients(which: str) -> None
     for p, q in zip(mine.parameters(), theirs.parameters(), strict=True):
         assert p.grad.dtype is tl.float32
         assert np.allclose(to_numpy(p.grad), to_numpy(q.grad), rtol=0.1, atol=2e-2)
+
+
+RECURRENT = {name: lambda n, name=name: getattr(n, name)(8, 6) for name in ("LSTM", "GRU", "RNN")}
+SEQUENCES = RECURRENT | {
+    "attention": lambda n: n.MultiheadAttention(8, 2),
+    "encoder": lambda n: n.TransformerEncoderLayer(8, 2, 16, dropout=0.0),
+}
+
+
+@pytest.mark.parametrize("which", SEQUENCES)
+def test_a_model_of_sequences_gives_the_types_of_pytorch(which: str) -> None:
+    torch.manual_seed(0)
+    theirs, mine = pair(SEQUENCES[which](torch.nn), SEQUENCES[which](nn))
+    x = torch.randn(5, 2, 8)
+    args = (x, x, x) if which == "attention" else (x,)
+    with torch.autocast("cpu", torch.bfloat16):
+        expected = theirs(*args)
+    with tl.autocast("cpu", tl.bfloat16):
+        found = mine(*ours(args))
+    first, same = (found, expected) if which == "encoder" else (found[0], expected[0])
+    assert first.dtype.name == NAMES[same.dtype]
+    assert np.allclose(to_numpy(first), to_numpy(same), rtol=2e-2, atol=2e-2)
+
+
+def test_images_under_autocast_give_the_same_numbers_and_gradients_of_full_width() -> None:
+    torch.manual_seed(0)
+
+    def make(n: Any) -> Any:
+        return n.Sequential(
+            n.Conv2d(3, 4, 3), n.BatchNorm2d(4), n.ReLU(), n.MaxPool2d(2), n.GroupNorm(2, 4), n.Conv2d(4, 2, 3)
+        )
+
+    theirs, mine = pair(make(torch.nn), make(nn))
+    x = torch.randn(2, 3, 10, 10)
+    with torch.autocast("cpu", torch.bfloat16):
+        expected = theirs(x)
+    with tl.autocast("cpu", tl.bfloat16):
+        found = mine(ours(x))
+    assert differences(found, expected) == []
+    found.float().sum().backward()
+    assert all(p.grad.dtype is tl.float32 for p in mine.parameters())
 
 
 def test_the_scaler_moves_its_scale_as_pytorchs_does() -> None:
