@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["flow", "graph", "layout", "stepper"]
+__all__ = ["flow", "graph", "layout", "record", "stepper"]
 
 
 def flow(model: Any, *, title: str | None = None) -> Any:
@@ -37,6 +37,14 @@ def layout(tensor: Any, *, title: str | None = None) -> Any:
     view, which never touches the tensor.
     """
     return _widgets().LayoutView(tensor, title=title)
+
+
+def record(loss: Any, path: Any = "backward.html", gradient: Any = None, *, title: str | None = None) -> Any:
+    """Record the backward pass of ``loss`` into one HTML file, in which a reader steps through it: no network, no kernel, no server.
+
+    Returns the path. Gradients and graph are as they were before.
+    """
+    return _widgets().record(loss, path, gradient, title=title)
 
 
 def stepper(

@@ -7,6 +7,7 @@ Each instrument is a folder: Python on one side, TypeScript on the other, one wo
 from tensorlab_widgets.flow import FlowView
 from tensorlab_widgets.graph import GraphView
 from tensorlab_widgets.layout import LayoutView
+from tensorlab_widgets.player import record
 from tensorlab_widgets.stepper import Stepper
 
-__all__ = ["FlowView", "GraphView", "LayoutView", "Stepper"]
+__all__ = ["FlowView", "GraphView", "LayoutView", "Stepper", "record"]
