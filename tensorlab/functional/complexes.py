@@ -69,6 +69,16 @@ def view_as_complex(input: Tensor) -> Tensor:
     return view(ROWS["view_as_complex"], input)
 
 
+def view_as_real_copy(input: Tensor) -> Tensor:
+    """Complex numbers as pairs (real, imaginary) along a new last dimension; a copy."""
+    return view_as_real(input).clone()
+
+
+def view_as_complex_copy(input: Tensor) -> Tensor:
+    """Pairs (real, imaginary) along the last dimension as complex numbers; a copy."""
+    return view_as_complex(input).clone()
+
+
 def real(input: Tensor) -> Tensor:
     """The real part, a view; a real tensor as it is.
 

@@ -6,7 +6,8 @@ times the recurrence gives the derivative of the same kind, so a polynomial has 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,22 +44,30 @@ def _polynomial(xp: Any, x: Any, n: Any, kind: str, order: int) -> Any:
 
     Terms cancel near a root, so all is computed in float64 and rounded once.
     """
-    family = FAMILIES[kind]
-    wide = x.astype(np.float64)
+    values = _one_after_another(xp, x.astype(np.float64), FAMILIES[kind], order)
+    found = xp.zeros(x.shape, np.float64)
+    if n.ndim == 0:
+        for _ in range(int(n) + 1):
+            found = next(values)
+        return found.astype(x.dtype)
     degree = xp.trunc(n).astype(np.int64)
-    shape = np.broadcast_shapes(x.shape, n.shape)
-    highest = int(degree.max()) if degree.size else 0
-    zero, one = xp.zeros(x.shape, wide.dtype), xp.ones(x.shape, wide.dtype)
+    for k in range(int(degree.max()) + 1 if degree.size else 0):
+        found = xp.where(degree == k, next(values), found)
+    return xp.broadcast_to(found, np.broadcast_shapes(x.shape, n.shape)).astype(x.dtype)
+
+
+def _one_after_another(xp: Any, x: Any, family: Family, order: int) -> Iterator[Any]:
+    """The derivative number ``order`` of the polynomials of degree 0, 1, 2 and so on; lower ones are carried along."""
+    zero, one = xp.zeros(x.shape, x.dtype), xp.ones(x.shape, x.dtype)
     a, b = family.first
-    before, now = [one] + [zero] * order, [a * wide + b, a * one, *[zero] * order][: order + 1]
-    found = xp.where(degree == 0, before[order], xp.where(degree == 1, now[order], zero))
-    for k in range(1, highest):
+    before, now = [one, *[zero] * order], [a * x + b, a * one, *[zero] * order][: order + 1]
+    yield before[order]
+    for k in count(1):
+        yield now[order]
         a, b, c = family.step(k)
-        lead = a * wide + b
+        lead = a * x + b
         after = [lead * now[m] - c * before[m] + (m * a * now[m - 1] if m else 0) for m in range(order + 1)]
         before, now = now, after
-        found = xp.where(degree == k + 1, now[order], found)
-    return xp.broadcast_to(found, shape).astype(x.dtype)
 
 
 orthogonal_polynomial = row(

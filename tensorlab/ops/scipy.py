@@ -6,18 +6,26 @@ Both are imported when a function of theirs is first used, never by ``import ten
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-_ROOMS = {"numpy": "scipy.special", "cupy": "cupyx.scipy.special"}
-
 
 def special(xp: Any) -> Any:
     """The special functions for arrays of a namespace. Raises ``RuntimeError`` where the package that has them is missing."""
+    return _on_host() if xp is np else _loaded("cupyx.scipy.special")
+
+
+@cache
+def _on_host() -> Any:
+    return _loaded("scipy.special")
+
+
+def _loaded(name: str) -> Any:
     try:
-        return import_module(_ROOMS[xp.__name__])
+        return import_module(name)
     except ImportError as error:
         raise RuntimeError(
             f"special functions need SciPy, which cannot be imported ({error}); install it with: pip install scipy"

@@ -225,19 +225,9 @@ zeta = binary(
 # --------------------------------------------------------------------------------------------------- products with logarithms
 
 
-def _xlogy(xp: Any, a: Any, b: Any) -> Any:
-    nothing_there = (a == 0) & ~xp.isnan(b)
-    return xp.where(nothing_there, xp.zeros_like(a), a * xp.log(b))
-
-
-def _xlog1py(xp: Any, a: Any, b: Any) -> Any:
-    nothing_there = (a == 0) & ~xp.isnan(b)
-    return xp.where(nothing_there, xp.zeros_like(a), a * xp.log1p(b))
-
-
 xlogy = binary(
     "xlogy",
-    rounded_once(_xlogy),
+    from_scipy("xlogy"),
     {
         "self": lambda g, self, other: (g * other.log()).masked_fill((self == 0) & (other <= 0), 0),
         "other": lambda g, self, other: g * self / other,
@@ -252,7 +242,7 @@ xlogy = binary(
 )
 xlog1py = binary(
     "xlog1py",
-    rounded_once(_xlog1py),
+    from_scipy("xlog1py"),
     {
         "self": lambda g, self, other: (g * other.log1p()).masked_fill((self == 0) & (other <= -1), 0),
         "other": lambda g, self, other: g * self / (other + 1),

@@ -11,6 +11,7 @@ import pytest
 import scipy.special
 
 import tensorlab as tl
+from tensorlab.ops import scipy as scipy_rows
 from tensorlab.ops.bessel import _airy_by_parts, _integral
 
 inf, nan = math.inf, math.nan
@@ -22,6 +23,7 @@ def test_special_functions_need_scipy_only_when_they_are_called() -> None:
 
 
 def test_without_scipy_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    scipy_rows._on_host.cache_clear()
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     with pytest.raises(RuntimeError, match="pip install scipy"):
         tl.erfinv(tl.zeros(2))

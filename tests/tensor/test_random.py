@@ -175,6 +175,18 @@ def test_torch_random_names_are_there() -> None:
         assert hasattr(tl.random, name)
 
 
+def test_a_seed_for_gpus_is_the_seed_of_all_devices_and_needs_no_gpu() -> None:
+    tl.cuda.manual_seed_all(4)
+    first = tl.rand(2)
+    state = tl.cuda.get_rng_state()
+    tl.manual_seed(4)
+    assert tl.equal(tl.rand(2), first)
+    tl.cuda.seed_all()
+    tl.cuda.set_rng_state(state)
+    assert tl.cuda.initial_seed() == tl.initial_seed() == 4
+    tl.cuda.set_rng_state_all(tl.cuda.get_rng_state_all())
+
+
 WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tl.zeros(2).exponential_(0), RuntimeError, "lambda > 0"),
     (lambda: tl.zeros(2).cauchy_(0, 0), RuntimeError, "sigma > 0"),
