@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab.backend.blocks import in_pieces
 from tensorlab.layout import broadcast_shapes
 from tensorlab.ops.elementwise import same_shape
 from tensorlab.ops.reduce import reduced, wide
@@ -36,10 +37,52 @@ def _softmax(xp: Any, a: Any, dim: int) -> Any:
         return xp.ones_like(a)
     r = a if a.flags.c_contiguous else xp.ascontiguousarray(a)
     r = r.astype(wide(a)) if a.dtype.itemsize == 2 else r
-    r = r - _largest(xp, r, (dim,))
-    xp.exp(r, r)
-    r /= xp.add.reduce(r, axis=dim, keepdims=True)
+    if xp is np and dim in (-1, a.ndim - 1) and r.size and r.dtype.kind == "f":
+        out = np.empty_like(r)
+        _softmax_rows(r.reshape(-1, r.shape[-1]), out.reshape(-1, r.shape[-1]))
+        r = out
+    else:
+        r = r - _largest(xp, r, (dim,))
+        xp.exp(r, r)
+        r /= xp.add.reduce(r, axis=dim, keepdims=True)
     return r.astype(a.dtype) if a.dtype.itemsize == 2 else r
+
+
+def _softmax_rows(rows: np.ndarray, out: np.ndarray) -> None:
+    def work(low: int, end: int) -> None:
+        a, r = rows[low:end], out[low:end]
+        np.subtract(a, np.maximum.reduce(a, axis=1, keepdims=True), r)
+        np.exp(r, r)
+        np.multiply(r, 1 / np.add.reduce(r, axis=1, keepdims=True), r)
+
+    in_pieces(work, *rows.shape)
+
+
+def _softmax_backward(xp: Any, g: Any, result: Any, dim: int) -> Any:
+    if g.ndim == 0:
+        return xp.zeros_like(g)
+    if xp is np and dim in (-1, g.ndim - 1) and g.size and g.dtype == result.dtype and g.dtype.itemsize >= 4:
+        width = g.shape[-1]
+        g, result = np.ascontiguousarray(g), np.ascontiguousarray(result)
+        out = np.empty_like(result)
+        _softmax_rows_backward(g.reshape(-1, width), result.reshape(-1, width), out.reshape(-1, width))
+        return out
+    wider, odds = g.astype(wide(g), copy=False), result.astype(wide(result), copy=False)
+    return ((wider - xp.add.reduce(wider * odds, axis=dim, keepdims=True)) * odds).astype(g.dtype, copy=False)
+
+
+def _softmax_rows_backward(rows: np.ndarray, odds: np.ndarray, out: np.ndarray) -> None:
+    def work(low: int, end: int) -> None:
+        g, p, r = rows[low:end], odds[low:end], out[low:end]
+        np.subtract(g, np.vecdot(g, p)[:, None], r)
+        np.multiply(r, p, r)
+
+    in_pieces(work, *rows.shape)
+
+
+def _softmax_grad(g: Any, result: Any, dim: int) -> Any:
+    xp = of_arrays(result)
+    return g._op("softmax_backward_data", result, dim=dim) if xp is None else _softmax_backward(xp, g, result, dim)
 
 
 def _log_softmax(xp: Any, a: Any, dim: int) -> Any:
@@ -62,11 +105,7 @@ softmax = row(
     "self",
     forward=_softmax,
     infer=same_shape,
-    grad={
-        "self": lambda g, result, dim: (
-            (g - (g * result).sum(dim, keepdims=True)) * result if len(g.shape) else nothing(g)
-        )
-    },
+    grad={"self": _softmax_grad},
     formula="result = exp(self) ÷ Σ exp(self)",
     derivatives={"self": "(grad − Σ grad · result) · result"},
     autocast=GPU_FLOAT32,
@@ -74,6 +113,27 @@ softmax = row(
     cost=per_element(15),
     samples=_dims,
     on_arrays=True,
+)
+softmax_backward_data = row(
+    "softmax_backward_data",
+    "grad_output output",
+    forward=_softmax_backward,
+    infer=same_shape,
+    grad={
+        "grad_output": lambda g, output, dim: _softmax_grad(g, output, dim),
+        "output": lambda g, grad_output, output, dim: (
+            g * (grad_output - (grad_output * output).sum(dim, keepdims=True))
+            - grad_output * (g * output).sum(dim, keepdims=True)
+        ),
+    },
+    formula="result = (grad − Σ grad · output) · output",
+    derivatives={
+        "grad_output": "(u − Σ u · output) · output, for a gradient u",
+        "output": "u · (grad − Σ grad · output) − grad · Σ u · output",
+    },
+    onnx=NO_ONNX("appears in gradients only"),
+    cost=per_element(4),
+    samples=lambda t: [((t(2, 3), t(2, 3)), {"dim": 1}), ((t(2, 3), t(2, 3)), {"dim": 0})],
 )
 log_softmax = row(
     "log_softmax",

@@ -15,8 +15,11 @@ Shape = tuple[int, ...]
 
 def times(a: Any, b: Any) -> Any:
     """A product of a matrix with a matrix or a vector, as arrays (quickly) or as Tensors."""
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.ndim == 2 and b.ndim <= 2:
-        return a.dot(b)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and b.ndim <= 2:
+        if a.ndim == 2:
+            return a.dot(b)
+        if a.ndim > 2 and b.ndim == 2 and a.size and a.shape[-1] == b.shape[0]:  # one large product for many small ones
+            return a.reshape(-1, a.shape[-1]).dot(b).reshape(*a.shape[:-1], b.shape[1])
     return a @ b
 
 

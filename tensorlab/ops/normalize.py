@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab.backend.blocks import in_pieces
 from tensorlab.ops.reduce import wide
 from tensorlab.ops.table import AS_IS, GPU_FLOAT32, NO_ONNX, elements, nothing, row
 
@@ -46,9 +47,63 @@ def _centred(xp: Any, x: Any, eps: float) -> tuple[Any, Any, Any]:
     return out, mean, rstd
 
 
+def _layer_rows(x: np.ndarray, w: Any, b: Any, eps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normalise rows on the host, piece by piece; weights go along the rows."""
+    rows, n = x.shape
+    kind = x.dtype.type
+    out, mean, rstd = np.empty_like(x), np.empty((rows, 1), x.dtype), np.empty((rows, 1), x.dtype)
+
+    def work(low: int, end: int) -> None:
+        r, m, d = out[low:end], mean[low:end], rstd[low:end]
+        np.divide(np.add.reduce(x[low:end], axis=1, keepdims=True), kind(n), m)
+        np.subtract(x[low:end], m, r)
+        np.divide(kind(1), np.sqrt(_dots(np, r, r) / kind(n) + kind(eps)), d)
+        np.multiply(r, d, r)
+        if w is not None:
+            np.multiply(r, w, r)
+        if b is not None:
+            np.add(r, b, r)
+
+    in_pieces(work, rows, n)
+    return out, mean, rstd
+
+
+def _layer_rows_backward(
+    g: np.ndarray, x: np.ndarray, w: Any, mean: np.ndarray, rstd: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows, n = x.shape
+    gx = np.empty_like(x)
+    parts: list[tuple[int, np.ndarray, np.ndarray]] = []  # each piece's share of the gradients for weight and bias
+
+    def work(low: int, end: int) -> None:
+        h, r = g[low:end], gx[low:end]
+        hat = (x[low:end] - mean[low:end]) * rstd[low:end]
+        np.multiply(h, hat, r)
+        parts.append((low, np.add.reduce(r, axis=0), np.add.reduce(h, axis=0)))
+        if w is not None:
+            h = h * w
+        np.multiply(hat, _dots(np, h, hat) / n, hat)
+        np.subtract(h, hat, r)
+        np.subtract(r, np.add.reduce(h, axis=1, keepdims=True) / n, r)
+        np.multiply(r, rstd[low:end], r)
+
+    in_pieces(work, rows, n)
+    parts.sort(key=lambda part: part[0])
+    gw, gb = np.zeros(n, x.dtype), np.zeros(n, x.dtype)
+    for _, for_weight, for_bias in parts:
+        gw += for_weight
+        gb += for_bias
+    return gx, gw, gb
+
+
 def _by_rows(xp: Any, x: Any, w: Any, b: Any, rows: int, n: int, channels: int, eps: float) -> tuple[Any, Any, Any]:
     """Normalise ``x`` as ``rows`` rows of ``n``. Weights go along a row, or with ``channels`` along dimension 1 of ``x``."""
     kind = x.dtype
+    if xp is np and not channels:
+        a = _wide(x).reshape(rows, n)
+        w, b = (None if v is None else _weight(v, a) for v in (w, b))
+        out, mean, rstd = _layer_rows(a, w, b, eps)
+        return out.reshape(x.shape).astype(kind, copy=False), mean, rstd
     out, mean, rstd = _centred(xp, _wide(x).reshape(rows, n), eps)
     full = _along(out, x.shape, channels)
     if w is not None:
@@ -75,6 +130,10 @@ def _by_rows_backward(
     """Gradients for input, weight and bias, given the saved means and reciprocal deviations."""
     kind = x.dtype
     mean, rstd = (s.reshape(rows, 1) for s in stats)
+    if xp is np and not channels:
+        given, a = _wide(g).reshape(rows, n), _wide(x).reshape(rows, n)
+        gx, gw, gb = _layer_rows_backward(given, a, None if w is None else _weight(w, a), mean, rstd)
+        return gx.reshape(x.shape).astype(kind, copy=False), gw, gb
     hat = (_wide(x).reshape(rows, n) - mean) * rstd
     h = _wide(g).reshape(rows, n)
     full, full_hat = _along(h, x.shape, channels), _along(hat, x.shape, channels)

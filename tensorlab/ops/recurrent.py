@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.modes import state
+from tensorlab.ops.matmul import times
 from tensorlab.ops.table import LOWER, NO_GRAD, NO_ONNX, row
 
 Shape = tuple[int, ...]
@@ -51,7 +52,7 @@ def _lstm(xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, batch_sizes: Shape
     for low, end, n in steps(batch_sizes, reverse):
         a, now, cell = gates[low:end], h[:n], c[:n]
         h_before[low:end], c_before[low:end] = now, cell
-        a += now @ turned
+        a += times(now, turned)
         xp.tanh(a, a)
         a *= scale
         a += shift
@@ -87,9 +88,9 @@ def _lstm_backward(
         xp.multiply(e, a[:, :hidden], z[:, 2 * hidden : 3 * hidden])
         xp.multiply(d, squashed[low:end], z[:, 3 * hidden :])
         z *= slope[low:end]
-        d[...] = z @ weight
+        d[...] = times(z, weight)
         e *= a[:, hidden : 2 * hidden]
-    return tuple([a.astype(kind, copy=False) for a in (out, dh, dc, out.T @ h_before)])
+    return tuple([a.astype(kind, copy=False) for a in (out, dh, dc, times(out.T, h_before))])
 
 
 # ------------------------------------------------------------------------------------------------ with Tensors
