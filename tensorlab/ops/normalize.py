@@ -103,7 +103,7 @@ def _by_rows(xp: Any, x: Any, w: Any, b: Any, rows: int, n: int, channels: int, 
         a = _wide(x).reshape(rows, n)
         w, b = (None if v is None else _weight(v, a) for v in (w, b))
         out, mean, rstd = _layer_rows(a, w, b, eps)
-        return out.reshape(x.shape).astype(kind, copy=False), mean, rstd
+        return _back(out, x.shape).astype(kind, copy=False), mean, rstd
     out, mean, rstd = _centred(xp, _wide(x).reshape(rows, n), eps)
     full = _along(out, x.shape, channels)
     if w is not None:
@@ -111,6 +111,11 @@ def _by_rows(xp: Any, x: Any, w: Any, b: Any, rows: int, n: int, channels: int, 
     if b is not None:
         full += _weight(b, full)
     return out.reshape(x.shape).astype(kind, copy=False), mean, rstd
+
+
+def _back(rows: Any, shape: Shape) -> Any:
+    """Rows in the shape they came in; an array of its own where that is how they are."""
+    return rows if rows.shape == shape else rows.reshape(shape)
 
 
 def _along(rows: Any, shape: Shape, channels: int) -> Any:
@@ -133,7 +138,7 @@ def _by_rows_backward(
     if xp is np and not channels:
         given, a = _wide(g).reshape(rows, n), _wide(x).reshape(rows, n)
         gx, gw, gb = _layer_rows_backward(given, a, None if w is None else _weight(w, a), mean, rstd)
-        return gx.reshape(x.shape).astype(kind, copy=False), gw, gb
+        return _back(gx, x.shape).astype(kind, copy=False), gw, gb
     hat = (_wide(x).reshape(rows, n) - mean) * rstd
     h = _wide(g).reshape(rows, n)
     full, full_hat = _along(h, x.shape, channels), _along(hat, x.shape, channels)
@@ -265,7 +270,7 @@ def _layer_norm_backward(
     gx, gw, gb = _by_rows_backward(xp, g, x, w, rows, n, 0, stats)
     if not affine:
         return gx, xp.zeros(0, gx.dtype), xp.zeros(0, gx.dtype)
-    return gx, gw.reshape(normalized_shape), gb.reshape(normalized_shape)
+    return gx, _back(gw, normalized_shape), _back(gb, normalized_shape)
 
 
 def _layer_norm_second(
