@@ -20,10 +20,15 @@ from tensorlab.viewing import alias, layout_of
 class UntypedStorage:
     """The bytes that a tensor and all its views share.
 
-    Compares equal to the storage of every tensor that lies in the same memory. Its size is fixed: tensors hold windows on it.
+    Compares equal to the storage of every tensor that lies in the same memory. Its size is fixed: tensors hold windows on it. Made
+    from a number, it has so many bytes of 0.
     """
 
     def __init__(self, tensor: Any) -> None:
+        if isinstance(tensor, int):
+            tensor = creation.zeros(tensor, dtype=dtypes.uint8)
+        if not isinstance(tensor, dispatch.Tensor):
+            raise TypeError(f"a storage is that of a Tensor, or has a number of bytes; not {type(tensor).__name__}")
         self._storage = storage_of(tensor)
         if self._storage.root is None:
             self._storage.root = backend.of(tensor._a).root(tensor._a)
@@ -94,7 +99,7 @@ class TypedStorage(UntypedStorage):
 
     def __init__(self, tensor: Any) -> None:
         super().__init__(tensor)
-        self.dtype = dtypes.of(tensor._a.dtype)
+        self.dtype = dtypes.uint8 if isinstance(tensor, int) else dtypes.of(tensor._a.dtype)
 
     def size(self) -> int:
         """How many elements there are."""

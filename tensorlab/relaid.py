@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tensorlab import dispatch, taps
 from tensorlab.dispatch import edge_of, record, storage_of
 from tensorlab.engine import sites
 from tensorlab.engine.hooks import move_retained
@@ -51,6 +52,9 @@ def relay(x: Any, name: str, **attrs: Any) -> Any:
         x._view.layout = after
         if recording:
             x._view.stamp = -1 if st.inference else st.version
+    if dispatch.unusual:
+        for tap in taps.ops:
+            tap(row, (x,), attrs, (x,))
     return x
 
 
