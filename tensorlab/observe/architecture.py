@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from tensorlab.nn.parameter import is_lazy
 from tensorlab.observe.schema import GRAPH, KINDS, EdgeColumns, Graph, Group, NodeColumns
 from tensorlab.observe.words import bytes_text, count_text, shape_text
 
@@ -27,7 +28,9 @@ class _Parts:
         self.groups: list[Group] = []
         self.edges: list[tuple[int, int, int]] = []
         self._add_all(module)
-        parameters = list(module.parameters())
+        waiting = [parameter for parameter in module.parameters() if is_lazy(parameter)]
+        parameters = [parameter for parameter in module.parameters() if not is_lazy(parameter)]
+        later = f", and {count_text(len(waiting), 'tensor')} to be shaped by the first input" if waiting else ""
         numbers = sum(parameter.numel() for parameter in parameters)
         size = bytes_text(sum(parameter.nbytes for parameter in parameters))
         parts = count_text(sum(row["kind"] == _OPERATION for row in self.rows), "part")
@@ -35,7 +38,7 @@ class _Parts:
         self.graph = Graph(
             schema=GRAPH,
             title=title,
-            sentence=f"{title} is a {type(module).__name__} of {parts} with {numbers:,} parameters ({size}).",
+            sentence=f"{title} is a {type(module).__name__} of {parts} with {numbers:,} parameters ({size}){later}.",
             strings=tuple(self.strings),
             nodes=NodeColumns(**{f.name: tuple(row[f.name] for row in self.rows) for f in fields(NodeColumns)}),
             edges=EdgeColumns(sources, targets, slots),
@@ -77,9 +80,11 @@ class _Parts:
         inputs = []
         for name, parameter in module.named_parameters(recurse=False):
             label = f"{path}.{name}" if path else name
-            shape, dtype = self._text(shape_text(tuple(parameter.shape))), self._text(parameter.dtype.name)
+            lazy = is_lazy(parameter)
+            shape = self._text("shape not known yet" if lazy else shape_text(tuple(parameter.shape)))
+            dtype = self._text(parameter.dtype.name)
             inputs.append(self._row(_PARAMETER, "parameter", label, shape, dtype, -1))
-        own = sum(parameter.numel() for _, parameter in module.named_parameters(recurse=False))
+        own = sum(p.numel() for _, p in module.named_parameters(recurse=False) if not is_lazy(p))
         facts = self._text(f"{own:,} parameters" if own else "no parameters")
         at = self._row(_OPERATION, type(module).__name__, path, facts, -1, group)
         self.edges += [(source, at, slot) for slot, source in enumerate(inputs, start=1)]

@@ -54,3 +54,10 @@ def test_a_model_without_parts_has_a_picture():
     graph = module_graph(tl.nn.Tanh())
     assert named(graph) == [("Tanh", "")]
     assert graph.sentence == "Tanh is a Tanh of 1 part with 0 parameters (0 B)."
+
+
+def test_a_model_that_waits_for_its_first_input_says_so() -> None:
+    graph = module_graph(tl.nn.Sequential(tl.nn.LazyLinear(3), tl.nn.ReLU(), tl.nn.Linear(3, 1)))
+    assert "with 4 parameters" in graph.sentence
+    assert graph.sentence.endswith("and 2 tensors to be shaped by the first input.")
+    assert "shape not known yet" in graph.strings
