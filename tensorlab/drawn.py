@@ -89,8 +89,8 @@ def multinomial(
 ) -> Tensor:
     """``num_samples`` indices, drawn with the weights in ``input``: of a vector, or of every row of a matrix.
 
-    Weights need not sum to 1. Without ``replacement`` no index comes twice (those of weight 0 last). Raises ``RuntimeError`` for
-    negative, infinite or missing weights, and where there is nothing to draw.
+    Weights need not sum to 1. Without ``replacement`` no index comes twice. Raises ``RuntimeError`` for negative,
+    infinite or missing weights, and where too few are above 0.
 
     >>> import tensorlab as tl
     >>> tl.multinomial(tl.tensor([0., 3., 0.]), 2, replacement=True)
@@ -113,6 +113,11 @@ def multinomial(
     totals = weights.sum(-1, keepdims=True)
     if not np.all(totals > 0):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement and np.any((weights > 0).sum(-1) < n):
+        raise RuntimeError(
+            f"invalid multinomial distribution (with replacement=False, not enough non-negative category to sample): {n} samples need "
+            f"{n} weights above 0 in every row"
+        )
     source, shape = numpy_generator(generator), (*weights.shape[:-1], n)
     if replacement:
         found = _with_replacement(weights / totals, source.random(shape))

@@ -199,6 +199,7 @@ WRONG: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tl.multinomial(tl.tensor([1.0, -1.0]), 1), RuntimeError, "element < 0"),
     (lambda: tl.multinomial(tl.tensor([0.0, 0.0]), 1), RuntimeError, "sum of probabilities"),
     (lambda: tl.multinomial(tl.tensor([1.0, 1.0]), 3), RuntimeError, "without replacement"),
+    (lambda: tl.multinomial(tl.tensor([1.0, 0.0, 2.0]), 3), RuntimeError, "weights above 0"),
     (lambda: tl.multinomial(tl.tensor([1, 1]), 1), RuntimeError, "floating-point"),
     (lambda: tl.poisson(tl.tensor([-1.0])), RuntimeError, "non-negative"),
     (lambda: tl.binomial(tl.tensor([1]), tl.tensor([0.5])), ValueError, "floating-point"),
