@@ -406,7 +406,7 @@ def read(archive: Archive, places: Places) -> Any:
     """The value in a file of this format."""
     try:
         return Decoder(archive, places).value
-    except (KeyError, IndexError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise RuntimeError(
             f"{archive.source.name} is damaged: its manifest does not fit its tensors ({type(error).__name__}: {error})"
         ) from None
