@@ -22,7 +22,7 @@ def refused() -> list[Any]:
         op
         for op in oracle.table()
         if op.error_inputs_func is not None
-        and not op.name.startswith(("_", "masked.", "sparse", "linalg."))
+        and not op.name.startswith(("_", "masked.", "sparse"))
         and op.name not in NOT_COMPARABLE
         and oracle.function(op.name) is not None
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ OLDER = (
     "addmm", "addmv", "addr", "addbmm", "baddbmm", "dot", "vdot", "mv", "mm", "bmm", "inner", "tensordot",
 )  # fmt: skip
 #: Sample calls of these are many; a part of them will do.
-AT_MOST = 40
+AT_MOST = 16
 
 
 #: What is not Hermitian in a gradient means nothing where the matrix must be Hermitian; PyTorch leaves some of it there.
@@ -150,7 +151,7 @@ def test_a_gradient_that_depends_on_a_free_phase_is_refused(name: str) -> None:
 def test_matrices_given_by_factors_and_least_squares_have_pytorchs_gradients(name: str, dtype: Any) -> None:
     variant = "singular" if name == "linalg.pinv" else "grad_oriented"
     (op,) = [op for op in oracle.entries(name) if op.variant_test_name == variant]
-    for sample in oracle.samples(op, dtype, requires_grad=True):
+    for sample in islice(oracle.samples(op, dtype, requires_grad=True), AT_MOST):
         a, b = oracle.ours(sample.input), oracle.ours(sample.args[0])
         expected = op(sample.input, *sample.args, **sample.kwargs)
         if name == "linalg.pinv":
