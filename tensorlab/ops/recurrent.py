@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from tensorlab.modes import state
-from tensorlab.ops.matmul import times
 from tensorlab.ops.table import LOWER, NO_GRAD, NO_ONNX, row
 
 Shape = tuple[int, ...]
@@ -42,17 +41,17 @@ def _lstm(xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, batch_sizes: Shape
         names = [a.dtype.name for a in (gates, h0, c0, weight)]
         raise RuntimeError(f"lstm(): input, states and weights must have one type, but have {names}")
     wide = np.dtype(np.float32) if kind.itemsize == 2 else kind
-    gates, h0, c0, weight = (a.astype(wide) for a in (gates, h0, c0, weight))
+    h0, c0 = h0.astype(wide), c0.astype(wide)
     scale, shift = _affine(xp, wide, hidden)
-    gates *= scale
-    turned = xp.ascontiguousarray((weight * scale[:, None]).T)
+    gates = gates.astype(wide, copy=False) * scale
+    turned = xp.ascontiguousarray((weight.astype(wide, copy=False) * scale[:, None]).T)
     total = gates.shape[0]
     out, squashed, c_before, h_before = (xp.empty((total, hidden), wide) for _ in range(4))
     h, c = h0, c0
     for low, end, n in steps(batch_sizes, reverse):
         a, now, cell = gates[low:end], h[:n], c[:n]
         h_before[low:end], c_before[low:end] = now, cell
-        a += times(now, turned)
+        a += now.dot(turned)
         xp.tanh(a, a)
         a *= scale
         a += shift
@@ -88,9 +87,9 @@ def _lstm_backward(
         xp.multiply(e, a[:, :hidden], z[:, 2 * hidden : 3 * hidden])
         xp.multiply(d, squashed[low:end], z[:, 3 * hidden :])
         z *= slope[low:end]
-        d[...] = times(z, weight)
+        d[...] = z.dot(weight)
         e *= a[:, hidden : 2 * hidden]
-    return tuple([a.astype(kind, copy=False) for a in (out, dh, dc, times(out.T, h_before))])
+    return tuple([a.astype(kind, copy=False) for a in (out, dh, dc, out.T.dot(h_before))])
 
 
 # ------------------------------------------------------------------------------------------------ with Tensors

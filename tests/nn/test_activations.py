@@ -122,3 +122,23 @@ def test_activations_refuse_what_makes_no_sense_and_say_why() -> None:
         nn.Softmax2d()(tl.ones(2, 2))
     with pytest.raises(RuntimeError, match="unsigned type with negative limits"):
         F.hardtanh(tl.ones(2, dtype=tl.uint8))
+
+
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_gelu_in_float32_is_the_one_in_float64_rounded_also_far_out(approximate: str) -> None:
+    x = tl.linspace(-12, 12, 300_001, requires_grad=True)
+    y = x.detach().double().requires_grad_()
+    ours, exact = F.gelu(x, approximate), F.gelu(y, approximate)
+    assert (ours.double() - exact).abs().max() < 1e-6
+    ours.sum().backward()
+    exact.sum().backward()
+    assert (x.grad.double() - y.grad).abs().max() < 2e-6
+    assert F.gelu(tl.tensor([float("nan"), float("inf"), -float("inf")])).tolist()[1] == float("inf")
+
+
+def test_large_rows_give_the_same_as_small_ones() -> None:
+    x = tl.randn(3000, 200)
+    for function in (lambda x: F.softmax(x, -1), lambda x: F.layer_norm(x, (200,)), F.gelu):
+        whole = function(x)
+        parts = tl.cat([function(part) for part in x.split(7)])
+        assert tl.allclose(whole, parts, atol=1e-6)
