@@ -204,7 +204,7 @@ def test_a_failed_write_changes_neither_values_nor_version_nor_history():
     for wrong in (
         lambda: y.add_(tl.ones(3)),
         lambda: y.mul_(tl.ones(2, 2)),
-        lambda: y.copy_(5),
+        lambda: y.copy_([5]),
         lambda: y.fill_(tl.ones(2)),
     ):
         with pytest.raises((RuntimeError, TypeError)):
