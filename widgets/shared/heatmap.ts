@@ -140,7 +140,6 @@ export class HeatMap {
               'data-row': r,
               'data-column': c,
               'aria-label': `${name} ${said}`,
-              title: `${name}  ${said}`,
               style: `--tl-t:${Math.round(strength[r][c] * (numbers ? 55 : 100))}%`,
             },
             words,
@@ -260,6 +259,10 @@ export class HeatMap {
       if (!cell) return;
       this.focus(...placeOf(cell));
       this.edit(...placeOf(cell));
+    });
+    table.addEventListener('mouseover', event => {
+      const cell = cellOf(event);
+      if (cell) cell.title = cell.getAttribute('aria-label')!;
     });
     table.addEventListener('keydown', event => {
       const cell = cellOf(event);

@@ -233,8 +233,12 @@ function savedRow(saved: Saved, sharing: readonly string[], paging: Paging | nul
     ? h('p', { class: 'tl-muted' }, `shares memory with ${others.join(', ')}`)
     : null;
   if (!saved.preview) return h('div', { class: 'tl-saved-row' }, ...line, note);
-  const content = h('div', { class: 'tl-saved-value' }, note, arrayView(saved.preview, null, paging));
-  return h('details', {}, h('summary', { class: 'tl-saved-row' }, ...line), content);
+  const { preview } = saved;
+  const content = h('div', { class: 'tl-saved-value' }, note);
+  const details = h('details', {}, h('summary', { class: 'tl-saved-row' }, ...line), content);
+  // Most are never opened, and a picture of each would be made at every step.
+  details.addEventListener('toggle', () => content.append(arrayView(preview, null, paging)), { once: true });
+  return details;
 }
 
 function goesTo({ scene, go }: Opened, { neighbours }: NodeDetail, title: string): HTMLElement | null {

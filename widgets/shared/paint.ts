@@ -343,23 +343,18 @@ function paintNumber(pen: Pen, scene: Scene, { points, width, norm }: Arrow, tak
     if (room.y < y0 || room.y + room.h > y1 || taken.some(other => overlap(other, room))) continue;
     if (occupied(scene, room)) continue;
     taken.push(room);
-    return halo(pen, text, x, y, font, Number.isNaN(norm) ? tokens.warn : tokens.muted);
+    // Lines pass behind it.
+    ctx.fillStyle = tokens.surface;
+    ctx.fillRect(room.x + 1, room.y, room.w - 2, room.h);
+    ctx.font = font;
+    ctx.fillStyle = Number.isNaN(norm) ? tokens.warn : tokens.muted;
+    ctx.fillText(text, x, y);
+    return;
   }
 }
 
 /** How far from the middle of its line a number may stand, the likeliest first. */
 const NEAR = [0, -8, 8, -16, 16, -24, 24, -32, 32, -40, 40];
-
-/** Text that lines pass behind. */
-function halo({ ctx, tokens }: Pen, text: string, x: number, y: number, font: string, colour: string): void {
-  ctx.font = font;
-  ctx.strokeStyle = tokens.surface;
-  ctx.lineWidth = 3.5;
-  ctx.lineJoin = 'round';
-  ctx.strokeText(text, x, y);
-  ctx.fillStyle = colour;
-  ctx.fillText(text, x, y);
-}
 
 const overlap = (a: Rect, b: Rect) =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
