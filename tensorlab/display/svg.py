@@ -24,6 +24,8 @@ MOST_BOXES, FEWEST_BOXES = 72, 8
 #: A picture larger than this is folded further: it would not be read in a notebook.
 WIDEST, TALLEST = 1280, 1800
 LEAST_WIDTH, HEAD, PADDING, LINE = 480, 40, 16, 18
+#: The width of a letter of a name, near enough.
+LETTER = 6.7
 
 
 def svg(graph: Graph, folded: frozenset[int] | None = None, limit: int = MOST_BOXES) -> str:
@@ -177,17 +179,34 @@ class _Drawing:
         return f'<rect class="tl-frame" {place} rx="8"/>'
 
     def _frame_title(self, part: Enclosure) -> str:
-        """The name of a module on its frame, over the lines, which it interrupts."""
+        """The name of a module on its frame, beside the lines that go through; with its type where there is room."""
         title, _ = self.outline.titles(~part.fold)
         fold = self.outline.folds[part.fold]
-        if not fold.is_repeat:
-            kind = self.graph.groups[fold.group].type
-            title = title if title == kind else f"{title} ({kind})"
-        x, y = part.x, part.y
+        names = [title]
+        if not fold.is_repeat and (kind := self.graph.groups[fold.group].type) != title:
+            names.insert(0, f"{title} ({kind})")
+        spans = self._free(part)
+        fits = [(name, at) for name in names for at, end in spans if LETTER * len(name) <= end - at]
+        at, end = max(spans, key=lambda span: span[1] - span[0])
+        name, x = fits[0] if fits else (cut(title, max(4, int((end - at) / LETTER))), at)
+        y = part.y
         return (
-            f'<path class="tl-head" d="M{x + 10} {y + 6}h8l-4 5z"/>'
-            f'<text class="m h" x="{x + 23}" y="{y + 13}">{text(cut(title, max(8, (part.w - 30) // 7)))}</text>'
+            f'<path class="tl-head" d="M{x - 13:g} {y + 6}h8l-4 5z"/>'
+            f'<text class="m h" x="{x:g}" y="{y + 13}">{text(name)}</text>'
         )
+
+    def _free(self, part: Enclosure) -> list[tuple[float, float]]:
+        """The stretches of a frame's first line that no edge goes through."""
+        top, bottom = part.y + 2, part.y + 18
+        crossed = sorted(
+            (min(found), max(found)) for edge in self.picture.edges if (found := _crossing(edge, top, bottom))
+        )
+        spans, start, end = [], float(part.x + 23), float(part.x + part.w - 8)
+        for left, right in crossed:
+            if part.x < right and left < part.x + part.w:
+                spans.append((start, left - 6))
+                start = max(start, right + 22)
+        return [span for span in [*spans, (start, end)] if span[1] > span[0]] or [(part.x + 23.0, end)]
 
     def _lines(self) -> str:
         """All lines as one path: they differ in nothing but place."""
@@ -300,6 +319,19 @@ def _way(edge: Edge) -> str:
             path.append(f"C{x} {y + bend} {to_x} {end - bend} {to_x} {end}")
         x, y = to_x, to_y
     return "".join(path)
+
+
+def _crossing(edge: Edge, top: int, bottom: int) -> list[float]:
+    """Where a line stands at the borders of a stripe that it goes through."""
+    if edge.stub:
+        return []
+    found = []
+    for (x, y), (to_x, to_y) in zip(edge.points, edge.points[1:], strict=False):
+        if to_y > y and y <= bottom and to_y >= top:
+            for height in (max(y, top), min(to_y, bottom)):
+                t = (height - y) / (to_y - y)
+                found.append(x + (to_x - x) * t * t * (3 - 2 * t))
+    return found
 
 
 def _arrow(x: int, y: int) -> str:

@@ -30,7 +30,7 @@ def classes(picture: str) -> list[str]:
 def test_names_shapes_parameters_and_the_sentence_are_read():
     read = words(svg(perceptron()))
     assert "graphloss11 nodes" in read
-    assert {"AddmmBackward0", "TanhBackward0", "NllLossBackward0", "W 16×2", "b 16", "hidden (Sequential)"} <= set(read)
+    assert {"AddmmBackward0", "TanhBackward0", "NllLossBackward0", "W 16×2", "b 16", "hidden"} <= set(read)
     assert "[64, 16] · hidden.0" in read
     assert "[64] int64 · no grad" in read
     assert "5 operations lead from 4 parameters and 2 inputs to loss." in read
