@@ -21,7 +21,7 @@ Tensor = Any
 
 #: Functions that are not found at ``tensorlab.<name>``.
 ELSEWHERE = """
-    layer_norm rms_norm group_norm batch_norm instance_norm local_response_norm normalize channel_windows
+    batch_norm instance_norm local_response_norm normalize channel_windows
 """
 
 _LAYER_NORM, _GROUP_NORM, _BATCH_NORM = (ROWS[f"native_{kind}_norm"] for kind in ("layer", "group", "batch"))

@@ -8,13 +8,14 @@ from typing import Any
 from tensorlab import backend, dispatch, functional
 from tensorlab.functional import cosine_similarity as cosine_similarity
 from tensorlab.functional import pairwise_distance as pairwise_distance
+from tensorlab.functional import pdist as pdist
 from tensorlab.functional.arguments import need_tensor
 from tensorlab.nn.functional.reducing import reduced
 from tensorlab.nn.reduction import named_reduction
 
 __all__ = [
     "cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss",
-    "multilabel_margin_loss", "multilabel_soft_margin_loss", "pairwise_distance", "soft_margin_loss", "triplet_margin_loss",
+    "multilabel_margin_loss", "multilabel_soft_margin_loss", "pairwise_distance", "pdist", "soft_margin_loss", "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
 ]  # fmt: skip
 
