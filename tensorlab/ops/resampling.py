@@ -164,25 +164,29 @@ def _resample_backward(
     n = len(scales)
     for d in range(n):
         axis = len(shape) - n + d
-        moved = xp.moveaxis(g, axis, 0)
-        out = xp.zeros((shape[axis], *moved.shape[1:]), g.dtype)
+        out = xp.zeros((*g.shape[:axis], shape[axis], *g.shape[axis + 1 :]), g.dtype)
         for index, weight in _taps(xp, mode, shape[axis], g.shape[axis], align_corners, scales[d], kind, antialias):
-            part = moved if weight is None else moved * weight.reshape((-1,) + (1,) * (g.ndim - 1))
-            _add(xp, out, index, part)
-        g = xp.moveaxis(out, 0, axis)
-    return xp.ascontiguousarray(g)
+            _add(xp, out, axis, index, g if weight is None else g * _along(weight, axis, g.ndim))
+        g = out
+    return g
 
 
-def _add(xp: Any, out: Any, index: Any, part: Any) -> None:
-    """``out[index] += part`` with every repeat counted; indexes never fall."""
+def _add(xp: Any, out: Any, axis: int, index: Any, part: Any) -> None:
+    """Add to the indexes of one dimension with every repeat counted; indexes never fall."""
+    before = (slice(None),) * axis
     if xp is not np:
-        backend.of(out).add_at(out, index, part)
+        backend.of(out).add_at(out, (*before, index), part)
         return
     starts = np.flatnonzero(np.concatenate(([True], index[1:] != index[:-1])))
     if len(starts) == len(index):
-        out[index] += part
+        out[(*before, index)] += part
+        return
+    each = len(index) // len(starts)
+    if np.array_equal(starts, np.arange(0, len(index), each)):  # the same number of each index: a few whole sums
+        for j in range(each):
+            out[(*before, index[starts])] += part[(*before, slice(j, None, each))]
     else:
-        out[index[starts]] += np.add.reduceat(part, starts, axis=0)
+        out[(*before, index[starts])] += np.add.reduceat(part, starts, axis=axis)
 
 
 # ------------------------------------------------------------------------------------------------------------- rows
