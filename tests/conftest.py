@@ -26,9 +26,14 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks each test by the folder that it stands in, so that `-m "not browser"` works."""
+    """Marks each test by the folder that it stands in, so that `-m "not browser"` works.
+
+    Where several processes share the tests (`-n auto --dist loadgroup`), those that drive one server stay in one of them.
+    """
     for item in items:
         if item.path.is_relative_to(TESTS):
             folder = item.path.relative_to(TESTS).parts[0]
             if folder in NEEDS:
                 item.add_marker(NEEDS[folder])
+            if folder in ("browser", "notebooks"):
+                item.add_marker(pytest.mark.xdist_group("jupyter"))
