@@ -71,8 +71,8 @@ def measure(what: str, run: Callable[[], None], pairs: int) -> None:
 
 
 def main(pairs: int) -> None:
-    measure("64-32-10, batch 32", loop(32, 64, 32, 10), pairs)
-    measure("lesson 1: 64-128-10, batch 64", loop(64, 64, 128, 10), pairs)
+    measure("lesson 1: 64-32-10, batch 32", loop(32, 64, 32, 10), pairs)
+    measure("64-128-10, batch 64", loop(64, 64, 128, 10), pairs)
     measure("784-512-256-10, batch 128", loop(128, 784, 512, 256, 10), max(20, pairs // 5))
 
 
