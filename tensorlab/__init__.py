@@ -19,6 +19,7 @@ from tensorlab.autograd import set_grad_enabled as set_grad_enabled
 from tensorlab.creation import as_tensor as as_tensor
 from tensorlab.creation import asarray as asarray
 from tensorlab.creation import from_numpy as from_numpy
+from tensorlab.creation import frombuffer as frombuffer
 from tensorlab.creation import tensor as tensor
 from tensorlab.device import device as device
 from tensorlab.dtypes import bfloat16 as bfloat16
@@ -78,6 +79,8 @@ from tensorlab.layout import memory_format as memory_format
 from tensorlab.layout import preserve_format as preserve_format
 from tensorlab.memory import TypedStorage as TypedStorage
 from tensorlab.memory import UntypedStorage as UntypedStorage
+from tensorlab.memory import is_storage as is_storage
+from tensorlab.modes import is_inference_mode_enabled as is_inference_mode_enabled
 from tensorlab.printing import get_printoptions as get_printoptions
 from tensorlab.printing import printoptions as printoptions
 from tensorlab.printing import set_printoptions as set_printoptions
@@ -88,10 +91,21 @@ from tensorlab.random import initial_seed as initial_seed
 from tensorlab.random import manual_seed as manual_seed
 from tensorlab.random import seed as seed
 from tensorlab.random import set_rng_state as set_rng_state
+from tensorlab.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from tensorlab.settings import get_float32_matmul_precision as get_float32_matmul_precision
+from tensorlab.settings import get_num_threads as get_num_threads
+from tensorlab.settings import (
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+)
+from tensorlab.settings import set_float32_matmul_precision as set_float32_matmul_precision
+from tensorlab.settings import set_num_threads as set_num_threads
+from tensorlab.settings import use_deterministic_algorithms as use_deterministic_algorithms
 from tensorlab.size import Size as Size
 from tensorlab.spellings import *  # noqa: F403
 from tensorlab.tensor import Tensor as Tensor
 from tensorlab.traits import strided as strided
+from tensorlab.traits import typename as typename
+from tensorlab.typed import *  # noqa: F403
 from tensorlab.windows import bartlett_window as bartlett_window
 from tensorlab.windows import blackman_window as blackman_window
 from tensorlab.windows import hamming_window as hamming_window
@@ -103,10 +117,12 @@ __version__ = "0.1.0"
 float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16
 cfloat, cdouble = complex64, complex128
+newaxis = None
 
 #: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
 _LATER = """
     amp
+    backends
     cpu
     cuda
     data
@@ -120,6 +136,7 @@ _LATER = """
     show
     signal
     special
+    testing
     utils
     why
 """.split()
@@ -141,7 +158,10 @@ _LATER_FROM = {
         "set_autocast_dtype",
         "set_autocast_enabled",
     ),
+    "amp.grad_scaler": ("GradScaler",),
+    "autograd.anomaly": ("is_anomaly_check_nan_enabled", "is_anomaly_enabled"),
     "display.dot": ("make_dot",),
+    "func.batching": ("vmap",),
     "serialization": ("save", "load"),
     "why": ("explain_grad", "why_inplace", "why_nan", "why_none", "why_shape"),
 }

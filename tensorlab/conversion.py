@@ -63,13 +63,25 @@ def _read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool
 
 
 def type_(self: Tensor, dtype: Any = None) -> Any:
-    """The type's name, or the tensor in another type."""
+    """The type's name, or the tensor in another type: a dtype, an older name such as ``LongTensor``, or its text.
+
+    >>> import tensorlab as tl
+    >>> tl.ones(1).type("torch.LongTensor").type()
+    'tensorlab.LongTensor'
+    """
     if dtype is None:
-        return f"tensorlab.{_LEGACY.get(self.dtype.name, self.dtype.name)}Tensor"
-    return to(self, dtype)
+        return f"tensorlab.{LEGACY[self.dtype.name]}Tensor"
+    if isinstance(dtype, str):
+        known = {f"{LEGACY[d.name]}Tensor": d for d in dtypes.ALL}
+        place, _, word = dtype.rpartition(".")
+        if word not in known or place not in ("torch", "tensorlab", "torch.cuda", "tensorlab.cuda"):
+            raise ValueError(f"invalid type: {dtype!r}; a name is 'torch.FloatTensor', and a dtype does as well")
+        return to(self, known[word], device_class("cuda" if place.endswith(".cuda") else "cpu"))
+    return to(self, getattr(dtype, "dtype", dtype))
 
 
-_LEGACY = {
+#: The older names of the types, in front of ``Tensor``.
+LEGACY = {
     "float32": "Float",
     "float64": "Double",
     "float16": "Half",

@@ -88,6 +88,43 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return wrap(np.asarray(array) if type(array) is np.ndarray else array.view(np.ndarray))
 
 
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A tensor of one dimension over the memory of a buffer, such as a ``bytearray``: writing to one changes the other.
+
+    ``count`` elements (-1: all) from the byte ``offset`` on. A buffer that cannot be written to, such as ``bytes``, is copied.
+    Raises ``ValueError`` for what is no buffer, and where the buffer does not hold that much.
+
+    >>> import tensorlab as tl
+    >>> tl.frombuffer(bytearray(b"\\x01\\x00\\x02\\x00"), dtype=tl.int16)
+    tensor([1, 2], dtype=tensorlab.int16)
+    """
+    kind = dtypes.as_dtype(dtype)
+    try:
+        data = np.frombuffer(buffer, np.uint8) if memoryview(buffer).nbytes else np.empty(0, np.uint8)
+    except TypeError:
+        raise ValueError(f"frombuffer(): {type(buffer).__name__} does not implement Python's buffer protocol") from None
+    size = kind.np.itemsize
+    if not data.size or not count:
+        raise ValueError(f"frombuffer(): both buffer length ({data.size}) and count ({count}) must not be 0")
+    if not 0 <= offset < data.size:
+        raise ValueError(
+            f"frombuffer(): offset ({offset} bytes) must be from 0 to buffer length ({data.size} bytes) minus 1"
+        )
+    rest = data[offset:]
+    if count < 0 and rest.size % size:
+        raise ValueError(
+            f"frombuffer(): buffer length ({data.size} bytes) after offset ({offset} bytes) must be a multiple of the size of an "
+            f"element ({size} bytes)"
+        )
+    if count * size > rest.size:
+        raise ValueError(
+            f"frombuffer(): {count} elements of {size} bytes after offset ({offset} bytes) are more than the buffer of {data.size} "
+            "bytes holds"
+        )
+    part = rest if count < 0 else rest[: count * size]
+    return finish((part if part.flags.writeable else part.copy()).view(kind.np), requires_grad)
+
+
 def to_array(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
     """Data as an array of the type PyTorch would choose."""
     if isinstance(data, dispatch.Tensor):

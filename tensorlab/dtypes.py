@@ -254,7 +254,8 @@ class finfo:
             setattr(self, field, float(getattr(info, field)))
 
     def __repr__(self) -> str:
-        return f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, dtype={self.dtype})"
+        fields = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        return f"finfo({', '.join(f'{field}={getattr(self, field):g}' for field in fields)}, dtype={self.dtype})"
 
 
 class iinfo:

@@ -134,6 +134,11 @@ def _row(st: Any, np_dtype: Any) -> Any:
     return out
 
 
+def is_storage(obj: Any) -> bool:
+    """Whether ``obj`` is a storage."""
+    return isinstance(obj, (UntypedStorage, TypedStorage))
+
+
 def untyped_storage(self: Any) -> UntypedStorage:
     """The bytes that this tensor and its views share."""
     return UntypedStorage(self)

@@ -35,6 +35,7 @@ def is_grad_enabled() -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside ``inference_mode``."""
     return state.inference
 
 

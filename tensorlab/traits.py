@@ -50,6 +50,20 @@ def get_device(self: Any) -> int:
     return -1 if self.device.type == "cpu" or index is None else index
 
 
+def typename(obj: Any) -> str:
+    """The name of a tensor's type, as ``Tensor.type()`` says it; of anything else the full name of its class, or its own.
+
+    >>> import tensorlab as tl
+    >>> tl.typename(tl.ones(1)), tl.typename(3)
+    ('tensorlab.FloatTensor', 'int')
+    """
+    if isinstance(obj, dispatch.Tensor):
+        return str(obj.type())
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(named, "__module__", None)
+    return named.__qualname__ if module in (None, "builtins") else f"{module}.{named.__qualname__}"
+
+
 def dim_order(self: Any) -> tuple[int, ...]:
     """The dimensions from the outermost to the innermost in memory."""
     strides = layout_of(self).strides

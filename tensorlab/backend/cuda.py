@@ -173,3 +173,21 @@ def synchronize(index: int | None = None) -> None:
     """Wait until a GPU has done all that it was given."""
     with xp.cuda.Device(index) as device:
         device.synchronize()
+
+
+def name_of(index: int | None = None) -> str:
+    """What a GPU is called."""
+    found = xp.cuda.runtime.getDeviceProperties(current() if index is None else index)["name"]
+    return found.decode() if isinstance(found, bytes) else str(found)
+
+
+def memory(index: int | None = None) -> tuple[int, int]:
+    """Bytes of a GPU that arrays use, and bytes that CuPy's pool holds for arrays that are and that will be."""
+    with xp.cuda.Device(index):
+        pool = xp.get_default_memory_pool()
+        return int(pool.used_bytes()), int(pool.total_bytes())
+
+
+def empty_cache() -> None:
+    """Give back what CuPy's pool holds and no array uses, on the current GPU."""
+    xp.get_default_memory_pool().free_all_blocks()

@@ -16,8 +16,9 @@ from tensorlab.cuda import amp as amp
 from tensorlab.device import device as device_class
 
 __all__ = [
-    "current_device", "device_count", "get_rng_state", "get_rng_state_all", "initial_seed", "is_available", "manual_seed",
-    "manual_seed_all", "seed", "seed_all", "set_rng_state", "set_rng_state_all", "synchronize",
+    "current_device", "device_count", "empty_cache", "get_device_name", "get_rng_state", "get_rng_state_all",
+    "initial_seed", "is_available", "manual_seed", "manual_seed_all", "memory_allocated", "memory_reserved",
+    "seed", "seed_all", "set_rng_state", "set_rng_state_all", "synchronize",
 ]  # fmt: skip
 
 
@@ -45,6 +46,33 @@ def synchronize(device: Any = None) -> None:
     if where.type != "cuda":
         raise ValueError(f"Expected a cuda device, but got: {where}")
     backend.gpu(where).synchronize(where.index)
+
+
+def get_device_name(device: Any = None) -> str:
+    """What a GPU, the current one unless told otherwise, is called. Raises ``RuntimeError`` where there is none."""
+    where = device_class("cuda" if device is None else device)
+    return backend.gpu(where).name_of(where.index)
+
+
+def empty_cache() -> None:
+    """Give GPU memory that no tensor uses back to the system, on the current GPU. Does nothing where there is none."""
+    if is_available():
+        backend.gpu().empty_cache()
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes that tensors use on a GPU, the current one unless told otherwise; 0 where there is none."""
+    return _memory(device)[0]
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Bytes that are taken from the system on a GPU, used by tensors or kept for the next ones; 0 where there is none."""
+    return _memory(device)[1]
+
+
+def _memory(device: Any) -> tuple[int, int]:
+    where = device_class("cuda" if device is None else device)
+    return backend.gpu(where).memory(where.index) if is_available() else (0, 0)
 
 
 # ------------------------------------------------------------------- seeds: one generator serves all devices, with or without a GPU

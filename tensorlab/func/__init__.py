@@ -2,7 +2,7 @@
 
 from tensorlab.func.batching import vmap
 from tensorlab.func.transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
-from tensorlab.nn.utils.stateless import functional_call
+from tensorlab.nn.utils.stateless import functional_call, stack_module_state
 
 __all__ = [
     "functional_call",
@@ -13,6 +13,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "stack_module_state",
     "vjp",
     "vmap",
 ]

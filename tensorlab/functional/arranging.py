@@ -15,6 +15,7 @@ from tensorlab.dispatch import call
 from tensorlab.functional.arguments import an_int, list_of_tensors, need_tensor, tuple_of_ints
 from tensorlab.functional.joining import cat, meshgrid, stack
 from tensorlab.functional.pointwise import mul
+from tensorlab.functional.reductions import cumprod
 from tensorlab.functional.shapes import clone, flip, reshape, transpose, unsqueeze
 from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
@@ -120,6 +121,32 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 def _vector(input: Tensor) -> None:
     if input._a.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._a.shape)}")
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of every element of ``[n]`` in a row, ``[n, N]``: from ``N - 1`` down to 0, or up with ``increasing``.
+
+    ``N`` is ``n`` if left out. Integers give int64. Raises ``RuntimeError`` for another number of dimensions than one.
+
+    >>> import tensorlab as tl
+    >>> tl.vander(tl.tensor([2, 3]), 3)
+    tensor([[4, 2, 1],
+            [9, 3, 1]])
+    """
+    need_tensor("vander", "x", 1, x)
+    if x._a.ndim != 1:
+        raise RuntimeError(f"vander(): x must be a one-dimensional tensor, got {x._a.ndim} dimensions")
+    n = x._a.shape[0] if N is None else an_int("vander", "N", N)
+    if n < 0:
+        raise RuntimeError(f"vander(): N must be non-negative, got {n}")
+    base = unsqueeze(x, -1)
+    if x._a.dtype.kind in "biu":
+        base = base.to(dtypes.int64)
+    columns = [base._zeros((x._a.shape[0], min(n, 1))) + 1] if n else [base[:, :0]]
+    if n > 1:
+        columns.append(cumprod(base.expand(-1, n - 1), -1))
+    found = cat(columns, 1)
+    return found if increasing else flip(found, (1,))
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:

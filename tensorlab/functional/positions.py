@@ -73,7 +73,7 @@ def agree(indices: list[Any], outside: Outside | None = None) -> tuple[Any, ...]
     if outside is None:
         return tuple(indices)
     if 0 not in common:
-        raise outside
+        raise IndexError(*outside.args) from None
     nothing = backend.zeros(common, outside.array)
     return tuple([i if isinstance(i, slice) else nothing for i in indices])
 

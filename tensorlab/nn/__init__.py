@@ -8,3 +8,5 @@ from tensorlab.nn import utils as utils
 from tensorlab.nn.modules import *  # noqa: F403
 from tensorlab.nn.parameter import Buffer as Buffer
 from tensorlab.nn.parameter import Parameter as Parameter
+from tensorlab.nn.parameter import UninitializedBuffer as UninitializedBuffer
+from tensorlab.nn.parameter import UninitializedParameter as UninitializedParameter

@@ -568,7 +568,13 @@ def module() -> dict[str, ModuleType]:
 
     more = double_linalg.install(cupy, cupyx, cupyx_scipy)
     cupy.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=as_strided))  # type: ignore[attr-defined]
-    runtime = SimpleNamespace(getDeviceCount=_device_count, CUDARuntimeError=CUDARuntimeError)
+    runtime = SimpleNamespace(
+        getDeviceCount=_device_count,
+        CUDARuntimeError=CUDARuntimeError,
+        getDeviceProperties=lambda index: {"name": b"GPU %d" % index},
+    )
+    pool = SimpleNamespace(used_bytes=lambda: 512, total_bytes=lambda: 1024, free_all_blocks=lambda: None)
+    cupy.get_default_memory_pool = lambda: pool  # type: ignore[attr-defined]
     cupy.cuda = SimpleNamespace(  # type: ignore[attr-defined]
         Device=Device,
         MemoryPointer=MemoryPointer,

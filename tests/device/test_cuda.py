@@ -23,6 +23,15 @@ def test_two_gpus_are_found_and_waited_for(gpu: Any) -> None:
         tl.cuda.synchronize("cpu")
 
 
+def test_a_gpu_says_its_name_and_how_much_of_its_memory_is_used(gpu: Any) -> None:
+    assert [tl.cuda.get_device_name(), tl.cuda.get_device_name(1)] == ["GPU 0", "GPU 1"]
+    assert tl.cuda.memory_allocated(1) <= tl.cuda.memory_reserved(1)
+    tl.cuda.empty_cache()
+    gpu.devices = 0
+    assert tl.cuda.memory_allocated() == tl.cuda.memory_reserved() == 0
+    tl.cuda.empty_cache()
+
+
 def test_a_gpu_that_is_not_there_is_an_error_that_says_which_are(gpu: Any) -> None:
     for call in (lambda: tl.zeros(2, device="cuda:5"), lambda: tl.zeros(2).cuda(5), lambda: tl.cuda.synchronize(5)):
         with pytest.raises(RuntimeError, match="'cuda:5' was asked for .*the GPUs here are cuda:0 to cuda:1"):

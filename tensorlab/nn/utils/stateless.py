@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tensorlab.functional import stack
 from tensorlab.tensor import Tensor
 
 
@@ -34,6 +35,38 @@ def functional_call(
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     with replaced(module, given, tie_weights=tie_weights, strict=strict):
         return module(*args, **(kwargs or {}))
+
+
+def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters and the buffers of several modules of one kind, each stacked along a new first dimension, by name.
+
+    For an ensemble that ``vmap`` runs through ``functional_call``. The stacked parameters are leaves of their own, which require
+    grad where the modules' do. Raises ``RuntimeError`` for no modules, modules of several classes, and modules of which some are
+    in training and some are not.
+
+    >>> import tensorlab as tl
+    >>> parameters, buffers = tl.func.stack_module_state([tl.nn.Linear(2, 1) for _ in range(3)])
+    >>> parameters["weight"].shape
+    tensorlab.Size([3, 1, 2])
+    """
+    if not models:
+        raise RuntimeError("stack_module_state(): Expected at least one model, got 0.")
+    if len({model.training for model in models}) > 1:
+        raise RuntimeError("stack_module_state(): Expected all models to have the same training/eval mode.")
+    if len({type(model) for model in models}) > 1:
+        kinds = ", ".join(type(model).__name__ for model in models)
+        raise RuntimeError(f"stack_module_state(): Expected all models to be of the same class, got {kinds}.")
+    parameters = {name: _stacked(models, "get_parameter", name) for name, _ in models[0].named_parameters()}
+    buffers = {name: _stacked(models, "get_buffer", name) for name, _ in models[0].named_buffers()}
+    return parameters, buffers
+
+
+def _stacked(models: Sequence[Any], get: str, name: str) -> Tensor:
+    """One parameter or buffer of every module as one leaf."""
+    given = [getattr(model, get)(name) for model in models]
+    if len({x.requires_grad for x in given}) > 1:
+        raise RuntimeError(f"stack_module_state(): Expected {name!r} of all models to have the same requires_grad.")
+    return stack([x.detach() for x in given]).requires_grad_(given[0].requires_grad)
 
 
 def _merged(dicts: Any) -> Any:

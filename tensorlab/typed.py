@@ -1,0 +1,56 @@
+"""``FloatTensor``, ``LongTensor`` and their like: older names that say the element type.
+
+They make tensors, answer ``isinstance``, and name a type for ``Tensor.type``. New code writes ``tensor(data, dtype=...)``.
+
+>>> import tensorlab as tl
+>>> tl.FloatTensor([1, 2])
+tensor([1., 2.])
+>>> isinstance(tl.ones(2), tl.FloatTensor), isinstance(tl.ones(2), tl.LongTensor)
+(True, False)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorlab import creation, dtypes
+from tensorlab.conversion import LEGACY
+from tensorlab.size import Size
+from tensorlab.tensor import Tensor
+
+
+class _Typed(type):
+    """The class of those names: calling one makes a plain ``Tensor``, and a tensor of its type is its instance."""
+
+    dtype: dtypes.dtype
+
+    def __call__(cls, *args: Any, device: Any = None) -> Any:
+        name, given = cls.__name__, args[0] if len(args) == 1 else None
+        if isinstance(given, Tensor):
+            if given.dtype is not cls.dtype:
+                kinds = f"{cls.dtype.name}, got one of {given.dtype.name}"
+                raise TypeError(
+                    f"{name}(): expected a tensor of {kinds}; convert it with .to(tensorlab.{cls.dtype.name})"
+                )
+            return given.view_as(given)
+        if isinstance(given, (float, complex)):
+            raise TypeError(f"{name}(): data must be a sequence (got {type(given).__name__})")
+        if given is None or isinstance(given, (int, Size)):
+            return creation.empty(*(args or (0,)), dtype=cls.dtype, device=device)
+        return creation.tensor(given, dtype=cls.dtype, device=device)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device.type == "cpu"
+
+
+def _typed(name: str, word: str) -> _Typed:
+    doc = f"Tensors of {name} in host memory: from a sequence, or of given sizes and not filled."
+    place = {"dtype": getattr(dtypes, "bool_" if name == "bool" else name), "__doc__": doc, "__module__": __name__}
+    return _Typed(f"{word}Tensor", (), place)
+
+
+__all__: list[str] = []
+for _name, _word in LEGACY.items():
+    if not _word.startswith("Complex"):
+        globals()[f"{_word}Tensor"] = _typed(_name, _word)
+        __all__ += [f"{_word}Tensor"]
