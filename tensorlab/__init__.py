@@ -41,6 +41,7 @@ from tensorlab.dtypes import int64 as int64
 from tensorlab.dtypes import promote_types as promote_types
 from tensorlab.dtypes import set_default_dtype as set_default_dtype
 from tensorlab.dtypes import uint8 as uint8
+from tensorlab.errors import OutOfMemoryError as OutOfMemoryError
 from tensorlab.factories import arange as arange
 from tensorlab.factories import bernoulli as bernoulli
 from tensorlab.factories import binomial as binomial

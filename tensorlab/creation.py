@@ -12,6 +12,7 @@ from tensorlab import backend, dispatch, dtypes, layout
 from tensorlab.backend.storage import InferenceStorage
 from tensorlab.device import device as device_class
 from tensorlab.dispatch import wrap
+from tensorlab.errors import OutOfMemoryError
 from tensorlab.modes import state
 
 Tensor = Any
@@ -346,7 +347,7 @@ def allocate(make: Any, size: tuple[int, ...], np_dtype: Any) -> np.ndarray:
         return make(size, np_dtype)
     except (MemoryError, ValueError, OverflowError):
         wanted = math.prod(size) * np_dtype.itemsize
-        raise RuntimeError(
+        raise OutOfMemoryError(
             f"not enough memory: you tried to allocate {wanted:,} bytes for a tensor of shape {list(size)}"
         ) from None
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tensorlab.engine import sites
+from tensorlab.errors import out_of_memory
 from tensorlab.ops.table import Row
 
 _OURS = (RuntimeError, IndexError, NotImplementedError, MemoryError)
@@ -52,6 +53,8 @@ def _explained(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], error: E
     except (RuntimeError, IndexError, ValueError, TypeError) as better:
         text = str(better)
         return type(better)(text if text.startswith(row.name) else f"{row.name}(): {text}")
+    if (too_large := out_of_memory(row.name, error)) is not None:
+        return too_large
     if isinstance(error, _OURS):
         return error
     if row.promotes and any(t is None for t in tensors) and isinstance(error, (TypeError, AttributeError)):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorlab import creation, drawn, random, ranges
-from tensorlab.functional.checked import into
+from tensorlab.functional.checked import checked, into
 from tensorlab.traits import strided
 
 if TYPE_CHECKING:
@@ -30,19 +30,21 @@ _EXTRA = frozenset(["out", "layout", "pin_memory"])
 
 
 def _public(function: Callable[..., Any], *, typed: bool) -> Callable[..., Any]:
+    filled = checked(function)
+
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
         if not kwargs or _EXTRA.isdisjoint(kwargs):
-            return function(*args, **kwargs)
+            return filled(*args, **kwargs)
         layout, out = kwargs.pop("layout", None), kwargs.pop("out", None)
         kwargs.pop("pin_memory", None)
         if layout not in (None, strided):
             raise RuntimeError(f"{function.__name__}(): unsupported layout {layout!r}; every tensor here is strided")
         if out is None:
-            return function(*args, **kwargs)
+            return filled(*args, **kwargs)
         if typed:
             kwargs.setdefault("dtype", getattr(out, "dtype", None))
-        return into(out, function, args, kwargs)
+        return into(out, filled, args, kwargs)
 
     return public
 

@@ -19,6 +19,7 @@ from tensorlab.engine import sites
 from tensorlab.engine.hooks import move_retained
 from tensorlab.engine.node import Node, counter, node_class
 from tensorlab.engine.rewriting import NOT_REWRITTEN
+from tensorlab.errors import out_of_memory
 from tensorlab.explain import explain, inputs_in_words
 from tensorlab.modes import state
 from tensorlab.ops.complex import as_real
@@ -97,6 +98,8 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
     recording = state.grad and any(t is not None and t._live and edge_of(t) is not None for t in tensors)
     if recording:
         may_record(name, x)
+        if row.vjps is None and row.joint is None:  # as constant as a copied constant
+            return write(ROWS["copy"], x, dispatch.wrap(result), op=name)
         node = _history(row, x, tensors, saved_inputs, attrs)
     a = x._a
     if type(a) is np.ndarray:
@@ -279,7 +282,10 @@ def resized(x: Any, shape: tuple[int, ...]) -> None:
 
 def _grown(a: Any, root: Any, start: int, count: int) -> Any:
     """A larger buffer that begins with what lies in ``root`` from ``start`` on."""
-    fresh = backend.namespace(a).empty(count, a.dtype)
+    try:
+        fresh = backend.namespace(a).empty(count, a.dtype)
+    except (MemoryError, ValueError) as error:
+        raise out_of_memory("resize_", error) or error from None
     kept = root.reshape(-1).view(a.dtype)[start:][:count]
     fresh[: kept.size] = kept
     return fresh

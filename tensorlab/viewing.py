@@ -12,6 +12,7 @@ from tensorlab.dispatch import edge_of, made_here, record, tell, wrap
 from tensorlab.engine.hooks import move_retained
 from tensorlab.engine.node import Edge, counter, node_class
 from tensorlab.engine.rewriting import rewritten
+from tensorlab.errors import out_of_memory
 from tensorlab.explain import refused
 from tensorlab.modes import sites_are_watched, state
 from tensorlab.ops.complex import as_real
@@ -156,11 +157,14 @@ def alias(x: Any, after: layout.Layout, dtype: Any) -> Any:
     if 0 in shape:
         start = min(start, root.nbytes)
     steps = [s * size for s in strides]
-    made = (
-        np.ndarray(shape, dtype, root, start, steps)
-        if type(a) is np.ndarray
-        else backend.of(a).strided(root, shape, steps, start, dtype)
-    )
+    try:
+        made = (
+            np.ndarray(shape, dtype, root, start, steps)
+            if type(a) is np.ndarray
+            else backend.of(a).strided(root, shape, steps, start, dtype)
+        )
+    except ValueError as error:
+        raise out_of_memory(f"a view of shape {list(shape)}", error) or error from None
     out = wrap(made)
     out._st = st
     out._off = offset

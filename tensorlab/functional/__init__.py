@@ -139,7 +139,9 @@ def _publish() -> list[str]:
                 continue
             function = composed(function)
             plain[name] = function
-            globals()[name] = function if home == "tensorlab" else checked(function, takes_out=takes_out)
+            globals()[name] = (
+                function if home == "tensorlab" else checked(function, takes_out=takes_out and name[-1] != "_")
+            )
             if name not in elsewhere:
                 offered.append(name)
     return offered

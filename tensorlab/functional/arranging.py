@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tensorlab import dispatch, dtypes, layout
-from tensorlab.creation import finish, zeros
+from tensorlab.creation import allocate, finish, zeros
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import an_int, list_of_tensors, need_tensor, tuple_of_ints
 from tensorlab.functional.joining import cat, meshgrid, stack
@@ -164,7 +165,11 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r == 0:
         return zeros(0, dtype=input.dtype, device=input.device)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    chosen = np.array(list(choose(range(input._a.size), r)), np.int64).reshape(-1, r)
+    n = input._a.size
+    count = (math.comb(n + r - 1, r) if n else 0) if with_replacement else math.comb(n, r)
+    numbers = itertools.chain.from_iterable(choose(range(n), r))
+    chosen = allocate(lambda size, kind: np.fromiter(numbers, kind, math.prod(size)), (count, r), np.dtype(np.int64))
+    chosen = chosen.reshape(-1, r)
     return input[dispatch.wrap(chosen).to(input.device)]
 
 

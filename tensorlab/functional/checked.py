@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tensorlab import dispatch, dtypes, fastpath
+from tensorlab import dispatch, dtypes, errors, fastpath, layout
 from tensorlab.modes import no_grad, state
 
 Function = Callable[..., Any]
@@ -32,8 +32,25 @@ def checked(function: Function, *, takes_out: bool = False) -> Function:
             if not _given(error.obj, args, kwargs):
                 raise
             raise TypeError(_not_a_tensor(function, args, kwargs, error.obj)) from None
+        except (TypeError, ValueError, MemoryError) as error:
+            better = explained(function, args, kwargs, error)
+            if better is error:
+                raise
+            raise better from None
 
     return public
+
+
+def explained(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> Exception:
+    """An error in words that name the function, where Python or NumPy found it; or the error that it was."""
+    name = function.__name__
+    if isinstance(error, TypeError):
+        try:
+            given = inspect.signature(function).bind(*args, **kwargs).arguments
+        except TypeError:
+            return error  # the call itself does not fit
+        return errors.misread(name, error, given) or error
+    return errors.out_of_memory(name, error) or error
 
 
 def _given(wrong: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -77,7 +94,14 @@ def into(out: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str, 
         )
     with no_grad():
         found = function(*args, **kwargs)
-        for x, result in zip(outs, found if isinstance(found, tuple) else (found,), strict=True):
+        several = isinstance(found, tuple)
+        results = found if several else (found,)
+        if several is not isinstance(out, (tuple, list)) or len(outs) != len(results):
+            wanted = f"a tuple of {len(results)} Tensors" if several else "Tensor"
+            given = f"{len(outs)} in a {type(out).__name__}" if several and out is outs else type(out).__name__
+            raise TypeError(f"{name}(): argument 'out' must be {wanted}, not {given}")
+        results = [_receivable(name, x, result) for x, result in zip(outs, results, strict=True)]
+        for x, result in zip(outs, results, strict=True):
             _receive(name, x, result)
     return out
 
@@ -85,11 +109,29 @@ def into(out: Any, function: Function, args: tuple[Any, ...], kwargs: dict[str, 
 fastpath.bind_out(into)
 
 
-def _receive(name: str, x: Any, result: Any) -> None:
+def _receivable(name: str, x: Any, result: Any) -> Any:
+    """A result that may go to ``x``, in memory of its own. Raises where it may not, before anything is written."""
+    if not isinstance(result, dispatch.Tensor):
+        raise TypeError(f"{name}() got an unexpected keyword argument 'out': it returns {type(result).__name__}")
     if not dtypes.can_cast(result.dtype, x.dtype):
         raise RuntimeError(
             f"{name}(): result type {result.dtype.name} can't be cast to the desired output type {x.dtype.name}"
         )
+    if x.shape != result.shape:
+        if x.requires_grad:
+            raise RuntimeError(
+                f"{name}(): the out tensor requires grad and cannot be resized from {list(x.shape)} to {list(result.shape)}"
+            )
+    elif layout.overlaps_itself(x._a.shape, x._a.strides):
+        raise RuntimeError(
+            f"{name}(): unsupported operation: more than one element of the out tensor refers to a single memory location. "
+            "Give a tensor of its own memory as out=, such as a clone()."
+        )
+    shared = result is not x and x._st is not None and x._st is result._st
+    return dispatch.wrap(result._a.copy()) if shared else result
+
+
+def _receive(name: str, x: Any, result: Any) -> None:
     if x.shape != result.shape:
         if x.numel():
             warnings.warn(

@@ -40,6 +40,10 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor |
     Source: Halko, Martinsson and Tropp (2009), "Finding structure with randomness". Draws from the default generator.
     """
     q, niter = 6 if q is None else q, 2 if niter is None else niter
+    if niter > 1000:
+        raise ValueError(
+            f"niter(={niter}) counts rounds over the whole matrix: 2 are enough for most, 1000 are the most"
+        )
     M = None if M is None else M.expand(A._a.shape)
     if A._a.shape[-2] < A._a.shape[-1]:
         U, S, V = svd_lowrank(conjugate_transpose(A), q, niter, None if M is None else conjugate_transpose(M))

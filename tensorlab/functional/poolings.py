@@ -178,12 +178,14 @@ def _wanted(op: str, n: int, input: Tensor, output_size: Any) -> Sizes:
         if len(output_size) != n:
             count = {1: "one int", 2: "two ints", 3: "three ints"}[n]
             raise RuntimeError(f"{op}(): 'output_size' should contain {count}, got {list(output_size)}")
-        output_size = [k if v is None else v for v, k in zip(output_size, shape[len(shape) - n :], strict=True)]
+        output_size = [k if v is None else v for v, k in zip(output_size, (*[0] * n, *shape)[-n:], strict=True)]
     wanted = sizes(op, "output_size", output_size, n)
     if min(wanted) < 0:
         raise RuntimeError(
             f"{op}(): elements of output_size must be greater than or equal to 0, but received {list(wanted)}"
         )
+    if max(wanted) > 2**24:
+        raise RuntimeError(f"{op}(): elements of output_size go up to {2**24:,}, but received {list(wanted)}")
     if len(shape) not in (n + 1, n + 2) or 0 in shape[len(shape) - n - 1 :]:
         raise RuntimeError(
             f"{op}(): Expected {n + 1}D or {n + 2}D tensor with optional 0 dim batch size and other sizes above 0, but got {list(shape)}"

@@ -39,6 +39,10 @@ FAMILIES = {
 }
 
 
+#: The highest degree that is computed, step by step.
+HIGHEST = 100_000
+
+
 def _polynomial(xp: Any, x: Any, n: Any, kind: str, order: int) -> Any:
     """The derivative number ``order`` of the polynomials of degrees ``n`` at ``x``; 0 for negative degrees.
 
@@ -46,12 +50,17 @@ def _polynomial(xp: Any, x: Any, n: Any, kind: str, order: int) -> Any:
     """
     values = _one_after_another(xp, x.astype(np.float64), FAMILIES[kind], order)
     found = xp.zeros(x.shape, np.float64)
+    highest = int(n.max()) if n.size else -1
+    if highest > HIGHEST:
+        raise RuntimeError(
+            f"degrees of polynomials go up to {HIGHEST}, each being computed from the two below it, but n is {highest}"
+        )
     if n.ndim == 0:
-        for _ in range(int(n) + 1):
+        for _ in range(highest + 1):
             found = next(values)
         return found.astype(x.dtype)
     degree = xp.trunc(n).astype(np.int64)
-    for k in range(int(degree.max()) + 1 if degree.size else 0):
+    for k in range(highest + 1):
         found = xp.where(degree == k, next(values), found)
     return xp.broadcast_to(found, np.broadcast_shapes(x.shape, n.shape)).astype(x.dtype)
 
