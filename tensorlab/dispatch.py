@@ -169,6 +169,8 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
     arrays: list[Any] = []
     for t in inputs:
         if t is None:
+            if row.promotes and len(row.params) == 2:
+                raise _no_operand(row, len(arrays), t)
             arrays.append(None)
             continue
         arrays.append(t._a)
@@ -307,6 +309,8 @@ def as_tensors(row: Row, inputs: Sequence[Any]) -> list[Any]:
     if beside_int is not None and len(inputs) == 2 and type(inputs[1]) is int and isinstance(inputs[0], Tensor):
         inputs = (beside_int(inputs[0], inputs[1]), inputs[1])
     for value in inputs:
+        if value is None and row.promotes and len(row.params) == 2:
+            raise _no_operand(row, len(out), value)
         if value is None or type(value) is Tensor or isinstance(value, Tensor):
             out.append(value)
             continue
@@ -321,12 +325,15 @@ def as_tensors(row: Row, inputs: Sequence[Any]) -> list[Any]:
             dtypes.of(value.dtype)
             out.append(wrap(value))
             continue
-        position = len(out)
-        name = row.params[min(position, len(row.params) - 1)]
-        raise TypeError(
-            f"{row.name}(): argument '{name}' (position {position + 1}) must be Tensor or a number, not {type(value).__name__}"
-        )
+        raise _no_operand(row, len(out), value)
     return out
+
+
+def _no_operand(row: Row, at: int, value: Any) -> TypeError:
+    """What to raise for an input that is neither a tensor nor a number."""
+    name = row.params[min(at, len(row.params) - 1)]
+    kind = type(value).__name__
+    return TypeError(f"{row.name}(): argument '{name}' (position {at + 1}) must be Tensor or a number, not {kind}")
 
 
 def _python(value: Any) -> Any:

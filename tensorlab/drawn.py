@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, creation, dispatch, dtypes
-from tensorlab.functional.arguments import need_tensor
+from tensorlab.functional.arguments import a_number, need_tensor
 from tensorlab.inplace import write
 from tensorlab.ops import ROWS
 from tensorlab.random import Generator, draw, inexact, numpy_generator, whole
@@ -33,10 +33,19 @@ def _floats(op: str, input: Tensor) -> np.ndarray:
     return backend.to_host(input._a).astype(np.float64)
 
 
+def a_real(op: str, name: str, value: Any) -> Any:
+    """A real number. Raises ``TypeError`` naming operation and argument for anything else."""
+    if isinstance(value := a_number(op, name, value), complex):
+        raise TypeError(f"{op}(): argument '{name}' must be a real number, not complex")
+    return value
+
+
 def _odds(p: Any) -> Any:
     """Probabilities on the host. Raises ``RuntimeError`` for anything outside [0, 1]."""
     if isinstance(p, dispatch.Tensor):
         p = _floats("bernoulli_", p)
+    else:
+        p = a_number("bernoulli_", "p", p)
     if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
         raise RuntimeError(
             f"bernoulli_ expects p to be in [0, 1], but got p={p}: expected probabilities between 0 and 1"
@@ -150,6 +159,7 @@ def normal(
     tensorlab.Size([2, 3])
     """
     _deviation("normal", std)
+    mean = mean if isinstance(mean, dispatch.Tensor) else a_number("normal", "mean", mean)
     given = [v for v in (mean, std) if isinstance(v, dispatch.Tensor)]
     if not given:
         if size is None:
@@ -171,7 +181,7 @@ def _deviation(op: str, std: Any) -> None:
             raise RuntimeError(f"{op} expects standard deviation to be non-complex")
         if not (backend.to_host(std._a) >= 0).all():
             raise RuntimeError(f"{op} expects all elements of std >= 0.0")
-    elif not std >= 0:
+    elif not a_real(op, "std", std) >= 0:
         raise RuntimeError(f"{op} expects std >= 0.0, but found std {std}")
 
 
@@ -200,6 +210,7 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
 
 def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with uniform numbers in [a, b). Raises ``RuntimeError`` when ``a > b``. Returns the tensor."""
+    a, b = a_real("uniform_", "from", a), a_real("uniform_", "to", b)
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
     _continuous(self, "uniform_", complex=True)
@@ -218,7 +229,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with waiting times for events that come ``lambd`` times a unit, never 0. Returns the tensor."""
-    if not lambd > 0:
+    if not a_real("exponential_", "lambd", lambd) > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     _continuous(self, "exponential_")
     times = draw("standard_exponential", self._a.shape, dtypes.float64, generator) / lambd
@@ -246,7 +257,7 @@ def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator:
 
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fill with the number of the first trial, from 1, that succeeds with probability ``p``. Returns the tensor."""
-    if not 0 < p < 1:
+    if not 0 < a_real("geometric_", "p", p) < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     if self._a.dtype.kind not in "iufV":
         raise NotImplementedError(

@@ -55,6 +55,9 @@ def _explained(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], error: E
         return type(better)(text if text.startswith(row.name) else f"{row.name}(): {text}")
     if (too_large := out_of_memory(row.name, error)) is not None:
         return too_large
+    if "inhomogeneous" in str(error) or "setting an array element with a sequence" in str(error):
+        kinds = ", ".join(f"{name}: {type(value).__name__}" for name, value in attrs.items())
+        return TypeError(f"{row.name}(): a number was expected where a sequence is given ({kinds})")
     if isinstance(error, _OURS):
         return error
     if row.promotes and any(t is None for t in tensors) and isinstance(error, (TypeError, AttributeError)):

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from tensorlab import dtypes
-from tensorlab.creation import finish
+from tensorlab.creation import allocate, finish
 from tensorlab.dispatch import call, cast
+from tensorlab.functional.arguments import an_int
 from tensorlab.functional.autocasting import widened
 from tensorlab.functional.checked import checked
 from tensorlab.functional.joining import cat
@@ -279,13 +280,17 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, re
     >>> tl.fft.fftfreq(5)
     tensor([ 0.0000,  0.2000,  0.4000, -0.4000, -0.2000])
     """
-    numbers = np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
+    half = an_int("fftfreq", "n", n) // 2
+    numbers = allocate(lambda size, kind: np.arange(-half, size[0] - half, dtype=kind), (n,), np.dtype(np.int64))
+    numbers = np.roll(numbers, -half)
     return _frequencies(numbers, n, d, dtype, device, requires_grad)
 
 
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The frequencies of the points of ``rfft`` over ``n`` samples that are ``d`` apart."""
-    return _frequencies(np.arange(n // 2 + 1), n, d, dtype, device, requires_grad)
+    size = an_int("rfftfreq", "n", n) // 2 + 1
+    numbers = allocate(lambda size, kind: np.arange(size[0], dtype=kind), (size,), np.dtype(np.int64))
+    return _frequencies(numbers, n, d, dtype, device, requires_grad)
 
 
 def _frequencies(numbers: Any, n: int, d: float, dtype: Any, device: Any, requires_grad: bool) -> Tensor:

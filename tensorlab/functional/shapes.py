@@ -328,6 +328,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     d = wrap_dim(dim, input._a.ndim, "chunk")
     size = input._a.shape[d]
     if size == 0:
+        if chunks > 2**24:
+            raise RuntimeError(f"chunk(): {chunks:,} chunks of nothing were asked for; 2**24 are the most")
         return views(ROWS["split"], input, dim=d, sizes=(0,) * chunks)
     return split(input, (size + chunks - 1) // chunks, d)
 

@@ -175,3 +175,18 @@ def test_degrees_of_polynomials_that_would_take_for_ever_are_refused() -> None:
 def test_wrong_types_name_the_function_and_what_was_given() -> None:
     with pytest.raises(TypeError, match=r"mvlgamma\(\).*p: complex"):
         tl.mvlgamma(tl.ones(2), 1j)
+
+
+def test_none_beside_an_empty_tensor_is_refused_like_beside_a_full_one() -> None:
+    for x in (tl.ones(0), tl.ones(2)):
+        for call in (tl.mul, tl.Tensor.mul_, tl.atan2):
+            with pytest.raises(TypeError, match="must be Tensor or a number, not NoneType"):
+                call(x, None)
+
+
+def test_draws_name_the_argument_that_is_no_number() -> None:
+    for name, draw in (("p", lambda: tl.bernoulli(tl.ones(2), "half")), ("mean", lambda: tl.normal("x", size=2))):
+        with pytest.raises(TypeError, match=f"argument '{name}'.*must be Number, not str"):
+            draw()
+    with pytest.raises(TypeError, match="must be a real number, not complex"):
+        tl.ones(2).exponential_(1j)
