@@ -303,7 +303,7 @@ def _saved_unusually(name: str, tensor: Any, st: Storage) -> Any:
 
 def as_tensors(row: Row, inputs: Sequence[Any]) -> list[Any]:
     """Inputs as tensors. A Python number takes the type it has beside the tensors there are."""
-    out = []
+    out: list[Any] = []
     beside = None
     beside_int = comparable if row.result == BOOL else row.beside_int
     if beside_int is not None and len(inputs) == 2 and type(inputs[1]) is int and isinstance(inputs[0], Tensor):
