@@ -36,10 +36,8 @@ def backward(
         raise RuntimeError("'inputs' argument to backward() cannot be empty.")
     if create_graph:
         warnings.warn(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-            "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
-            "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
-            "to None after use to break the cycle and avoid the leak.",
+            "backward(create_graph=True) leaves a reference cycle: a leaf holds its .grad, whose graph holds the leaf, so neither is "
+            "freed on its own. autograd.grad(..., create_graph=True) leaves none; or set .grad = None when it is no longer needed.",
             stacklevel=3,
         )
     run_backward(roots, seeds, retain_graph, create_graph, wanted)

@@ -8,18 +8,15 @@ from tensorlab.engine import sites
 
 #: Why the history of a view cannot be rewritten, by how the view came to be.
 NOT_REWRITTEN = {
-    "several": "This view is the output of a function that returns multiple views. Such functions do not allow "
-    "the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
-    "no_grad": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-    "code by moving both the view and the inplace either both inside the no_grad block (if you don't want the "
-    "inplace to be tracked) or both outside (if you want the inplace to be tracked).",
-    "inference": "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-    "code by moving both the view and the inplace either both inside the inference_mode block (if you don't want "
-    "the inplace to be tracked) or both outside (if you want it to be).",
-    "function": "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
-    "view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
-    "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function. (A "
-    "module with full backward hooks passes its inputs and outputs through one.)",
+    "several": "This view is the output of a function that returns multiple views, whose graph cannot follow a write into one of them. "
+    "Use the out-of-place form of the operation.",
+    "no_grad": "It is not clear whether the write belongs to the graph, so it is forbidden. Make the view and write to it in the same "
+    "place: both inside the no_grad block, and the write is not recorded, or both outside, and it is.",
+    "inference": "It is not clear whether the write belongs to the graph, so it is forbidden. Make the view and write to it in the same "
+    "place: both inside the inference_mode block, and the write is not recorded, or both outside, and it is.",
+    "function": "This view was created inside a custom Function (or is an input that one returned as it was). Recording the write would go "
+    "past the backward of that Function and give wrong gradients, so it is forbidden. Write to a clone() of what the Function "
+    "returns. (A module with full backward hooks passes its inputs and outputs through one.)",
 }
 
 

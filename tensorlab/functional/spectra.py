@@ -189,8 +189,7 @@ def istft(
     y = div(y, envelope)
     if stop > end:
         warnings.warn(
-            "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check "
-            "your center and hop_length settings",
+            "The length of signal is shorter than the length parameter: zeros follow it. Check length, center and hop_length.",
             stacklevel=3,
         )
         y = cat([y, y._zeros((y._a.shape[0], stop - end))], -1)

@@ -91,9 +91,8 @@ class UninitializedTensorMixin:
     def shape(self) -> Any:
         """Raises ``RuntimeError``: there is none yet."""
         raise RuntimeError(
-            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
-            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` to "
-            "initialize the parameters before accessing their attributes."
+            "Can't access the shape of an uninitialized parameter or buffer. It has a shape "
+            "once its module was called with an input, or once a state with shapes was loaded into it."
         )
 
     @property

@@ -50,10 +50,8 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _usual("dropout2d", input._a.ndim, (3, 4))
     if input._a.ndim == 3:
         warnings.warn(
-            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
-            "interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to interpret the "
-            "input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please "
-            "switch to using dropout1d instead.",
+            "dropout2d: Received a 3D input, which is read as [N, C, L], as dropout1d reads it, and not as one image [C, H, W]. "
+            "Say dropout1d if that is meant; for one image add a batch dimension with input.unsqueeze(0).",
             stacklevel=2,
         )
     return _channels(input, p, training, inplace, True)
@@ -70,8 +68,8 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def _usual(op: str, ndim: int, usual: tuple[int, ...]) -> None:
     if ndim not in usual:
         warnings.warn(
-            f"{op}: Received a {ndim}-D input to {op}, which is deprecated and will result in an error in a future release. To retain "
-            "the behavior and silence this warning, please use another dropout for it.",
+            f"{op}: Received a {ndim}-D input, but {op} is meant for {' or '.join(f'{n}-D' for n in usual)}. The first dimensions are "
+            "taken for batch and channels; use the dropout that is named after the number of dimensions.",
             stacklevel=3,
         )
 

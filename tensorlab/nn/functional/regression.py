@@ -185,9 +185,8 @@ def kl_div(
         reduction = named_reduction(reduction, size_average, reduce)
     if reduction == "mean":
         warnings.warn(
-            "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides only "
-            "by the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the same as "
-            "'batchmean' in the next major release.",
+            "reduction: 'mean' divides the sum by the number of all elements; the divergence as mathematics defines it, averaged over "
+            "the batch, is 'batchmean'.",
             stacklevel=2,
         )
     need_tensor("kl_div", "input", 1, input)

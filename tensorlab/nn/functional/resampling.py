@@ -195,8 +195,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 
 def _unaligned(name: str) -> bool:
     warnings.warn(
-        "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
-        f"align_corners=True if the old behavior is desired. See the documentation of {name} for details.",
+        f"{name}(): align_corners was not given and is False, as by default in grid_sample and affine_grid. Say which is meant: True "
+        "puts -1 and 1 on the centers of the outermost elements, False on their outer edges.",
         UserWarning,
         stacklevel=3,
     )

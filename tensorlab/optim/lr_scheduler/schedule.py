@@ -11,10 +11,7 @@ from typing import Any
 from tensorlab.optim.optimizer import Optimizer
 from tensorlab.tensor import Tensor
 
-EPOCH_GIVEN = (
-    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
-    "`scheduler.step()` to step the scheduler."
-)
+EPOCH_GIVEN = "The epoch parameter in `scheduler.step()` is not needed: `scheduler.step()` counts by itself."
 
 
 class LRScheduler:
