@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import dtypes
-from tensorlab.creation import finish
+from tensorlab.creation import allocate, finish
 
 Tensor = Any
 Formula = Callable[[np.ndarray, int], np.ndarray]
@@ -43,7 +43,10 @@ def made(formula: Formula, size: int, symmetric: bool, dtype: dtypes.dtype, devi
     """A window of ``size`` points; one that is not symmetric is a symmetric one of one point more, without its last."""
     if size <= 1:
         return finish(np.ones(size, dtype.np), requires_grad, device)
-    values = formula(np.arange(size, dtype=np.float64), size if symmetric else size + 1)
+    values = formula(
+        allocate(lambda n, kind: np.arange(n[0], dtype=kind), (size,), np.dtype(np.float64)),
+        size if symmetric else size + 1,
+    )
     return finish(values.astype(dtype.np), requires_grad, device)
 
 

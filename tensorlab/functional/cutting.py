@@ -8,7 +8,7 @@ from typing import Any
 from tensorlab import dispatch, layout
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import an_int, need_tensor, tuple_of_ints
-from tensorlab.functional.shapes import checked_layout, clone, select_at, slice_bounds, slice_dim, split
+from tensorlab.functional.shapes import MOST_PARTS, checked_layout, clone, select_at, slice_bounds, slice_dim, split
 from tensorlab.layout import wrap_dim
 from tensorlab.ops import ROWS
 from tensorlab.viewing import layout_of
@@ -65,6 +65,8 @@ def tensor_split(
         )
     if where <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {where}")
+    if where > max(MOST_PARTS, input._a.shape[d]):
+        raise RuntimeError(f"tensor_split(): {where:,} sections were asked for; {MOST_PARTS:,} empty ones are the most")
     small, larger = divmod(input._a.shape[d], where)
     sizes = [small + (i < larger) for i in range(where)]
     return _slices(input, d, sizes)

@@ -318,6 +318,10 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     return views(ROWS["split"], tensor, dim=d, sizes=sizes)
 
 
+#: The most parts that something is cut into where most of them hold nothing.
+MOST_PARTS = 2**20
+
+
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most ``chunks`` parts of equal size, the last perhaps smaller; views."""
     chunks = an_int("chunk", "chunks", chunks)
@@ -328,8 +332,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     d = wrap_dim(dim, input._a.ndim, "chunk")
     size = input._a.shape[d]
     if size == 0:
-        if chunks > 2**24:
-            raise RuntimeError(f"chunk(): {chunks:,} chunks of nothing were asked for; 2**24 are the most")
+        if chunks > MOST_PARTS:
+            raise RuntimeError(f"chunk(): {chunks:,} chunks of nothing were asked for; {MOST_PARTS:,} are the most")
         return views(ROWS["split"], input, dim=d, sizes=(0,) * chunks)
     return split(input, (size + chunks - 1) // chunks, d)
 

@@ -121,6 +121,8 @@ def test_the_same_number_draws_the_same_call() -> None:
         lambda: tl.combinations(tl.arange(1000), 50),
         lambda: tl.bincount(tl.tensor([2**62])),
         lambda: tl.diag_embed(tl.ones(3), 2**62),
+        lambda: tl.hann_window(2**62),
+        lambda: tl.fft.fftfreq(2**62),
     ],
 )
 def test_sizes_that_no_memory_holds_are_refused_at_once(ask: Any) -> None:
@@ -190,3 +192,9 @@ def test_draws_name_the_argument_that_is_no_number() -> None:
             draw()
     with pytest.raises(TypeError, match="must be a real number, not complex"):
         tl.ones(2).exponential_(1j)
+
+
+def test_numbers_of_parts_that_would_take_for_ever_are_refused() -> None:
+    for cut in (tl.chunk, tl.tensor_split):
+        with pytest.raises(RuntimeError, match="are the most"):
+            cut(tl.ones(0), 2**40)
