@@ -37,3 +37,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(NEEDS[folder])
             if folder in ("browser", "notebooks"):
                 item.add_marker(pytest.mark.xdist_group("jupyter"))
+
+
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Entries of PyTorch's tables by their names: what they print holds addresses, which differ from process to process."""
+    name = getattr(val, "name", None)
+    if not isinstance(name, str) or not hasattr(val, "variant_test_name"):
+        return None
+    return f"{name} {val.variant_test_name}".strip()
