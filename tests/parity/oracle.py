@@ -25,8 +25,8 @@ DTYPES = {getattr(torch, name): getattr(tl, name) for name in (
 NAMES = {theirs: str(theirs).removeprefix("torch.") for theirs in DTYPES}
 NAMES[torch.complex32] = "complex64"  # what float16 becomes beside a complex number here, where no complex32 exists
 
-#: Sample calls of an operation and a type that are tried. A few operations have thousands; `PARITY_SAMPLES=100000` tries them all.
-MOST = int(os.environ.get("PARITY_SAMPLES", "48"))
+#: Sample calls of an operation and a type that are tried. Some have thousands; `PARITY_SAMPLES=100000` tries them all.
+MOST = int(os.environ.get("PARITY_SAMPLES", "16"))
 
 #: (rtol, atol) by type: PyTorch's own, loosened where other summation orders tell.
 TOLERANCE = {
