@@ -102,19 +102,19 @@ div = binary(
 
 
 def _floor_divide(xp: Any, a: Any, b: Any) -> Any:
-    if a.dtype.kind in "iu" and not xp.all(b):
+    if a.dtype.kind in "iu" and a.size and not xp.all(b):
         raise RuntimeError("ZeroDivisionError: integer division by zero; a float tensor would give inf")
     return xp.floor_divide(a, b)
 
 
 def _remainder(xp: Any, a: Any, b: Any) -> Any:
-    if a.dtype.kind in "iu" and not xp.all(b):
+    if a.dtype.kind in "iu" and a.size and not xp.all(b):
         raise RuntimeError("ZeroDivisionError: integer modulo by zero; a float tensor would give nan")
     return xp.remainder(a, b)
 
 
 def _fmod(xp: Any, a: Any, b: Any) -> Any:
-    if a.dtype.kind in "iu" and not xp.all(b):
+    if a.dtype.kind in "iu" and a.size and not xp.all(b):
         raise RuntimeError("ZeroDivisionError: integer modulo by zero; a float tensor would give nan")
     return xp.fmod(a, b)
 

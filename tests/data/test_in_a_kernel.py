@@ -35,6 +35,7 @@ Kernel = tuple[Any, Any]
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Kernel]:
     km, client = manager.start_new_kernel(kernel_name="python3")
+    client.execute_interactive(DATA, timeout=60)
     yield km, client
     client.stop_channels()
     km.shutdown_kernel(now=True)
@@ -55,7 +56,6 @@ def run(kernel: Kernel) -> Callable[[str], str]:
         reply = client.execute_interactive(textwrap.dedent(code), timeout=60, output_hook=hear)["content"]
         return "".join(said) if reply["status"] == "ok" else f"{reply['ename']}: {reply['evalue']}"
 
-    cell(DATA)
     return cell
 
 
