@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from tensorlab import dispatch
+from tensorlab import dispatch, dtypes
 from tensorlab.creation import number
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import a_bool, need_index, need_tensor
@@ -243,6 +243,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         ) from None
     if any(n < 0 for n in sizes):
         raise ValueError(f"unravel_index(): 'shape' cannot have negative values, but got {sizes}")
+    indices = indices.to(dtypes.int64)  # sizes may be larger than the type of the indices holds
     found, step = [], 1
     for n in reversed(sizes):
         found.append((indices // step) % n if n else indices % n)
