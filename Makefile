@@ -35,7 +35,7 @@ lab: $(MADE)/bundles
 	jupyter lab --LabApp.default_url=/lab/tree/$(LESSON) $(AS_ROOT) $(ARGS)
 
 test: $(MADE)/bundles $(MADE)/browser
-	python -m pytest -n auto --dist loadgroup $(ARGS)
+	python -m pytest $(ARGS)
 
 bundles: $(MADE)/bundles
 

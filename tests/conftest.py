@@ -26,17 +26,12 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks each test by the folder that it stands in, so that `-m "not browser"` works.
-
-    Where several processes share the tests (`-n auto --dist loadgroup`), those that drive one server stay in one of them.
-    """
+    """Marks each test by the folder that it stands in, so that `-m "not browser"` works."""
     for item in items:
         if item.path.is_relative_to(TESTS):
             folder = item.path.relative_to(TESTS).parts[0]
             if folder in NEEDS:
                 item.add_marker(NEEDS[folder])
-            if folder in ("browser", "notebooks"):
-                item.add_marker(pytest.mark.xdist_group("jupyter"))
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
