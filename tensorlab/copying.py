@@ -87,7 +87,7 @@ def reduced(x: Any) -> Any:
 
 def _attributes(x: Any) -> dict[str, Any]:
     """What people put on a tensor; where it lost its history is no part of that."""
-    return {name: value for name, value in x.__dict__.items() if name != "_cuts"}
+    return dict(x.__dict__)
 
 
 def _part(x: Any, at: layout.Layout, count: int) -> np.ndarray:

@@ -39,7 +39,20 @@ class Tensor:
     Make one with ``tensorlab.tensor(data)``. ``requires_grad=True`` starts recording; ``backward()`` fills ``.grad`` of the leaves.
     """
 
-    __slots__ = ("_a", "_st", "_edge", "_rg", "_live", "_grad", "_view", "_acc", "_off", "__dict__", "__weakref__")
+    __slots__ = (
+        "_a",
+        "_st",
+        "_edge",
+        "_rg",
+        "_live",
+        "_grad",
+        "_view",
+        "_acc",
+        "_off",
+        "_notes",
+        "__dict__",
+        "__weakref__",
+    )
 
     _a: Any
     _st: Storage | None

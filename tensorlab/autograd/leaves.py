@@ -9,6 +9,7 @@ from typing import Any
 from tensorlab import creation
 from tensorlab.dispatch import edge_of
 from tensorlab.engine.node import AccumulateGrad
+from tensorlab.engine.notes import note, noted
 from tensorlab.modes import state
 from tensorlab.tensor import Tensor
 
@@ -17,7 +18,7 @@ _clock = count()
 
 def marked(x: Tensor) -> Tensor:
     """``x`` as a tensor that a transform made for itself; of two, the one made later belongs to the inner transform."""
-    x.__dict__["_made_at"] = next(_clock)
+    note(x, "made at", next(_clock))
     return x
 
 
@@ -36,11 +37,11 @@ def others(x: Tensor, own: Sequence[Tensor]) -> bool:
     edge = edge_of(x) if x._live else None
     if edge is None or not own:
         return edge is not None
-    since = min(leaf.__dict__["_made_at"] for leaf in own)
+    since = min(noted(leaf, "made at") for leaf in own)
     stack, seen = [edge[0]], {edge[0]}
     while stack:
         node = stack.pop()
-        if type(node) is AccumulateGrad and getattr(node.variable, "__dict__", {}).get("_made_at", -1) < since:
+        if type(node) is AccumulateGrad and noted(node.variable, "made at", -1) < since:
             return True
         for going in node.edges:
             if going is not None and going[0] not in seen:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tensorlab.engine import sites
 from tensorlab.engine.node import AccumulateGrad, Node
+from tensorlab.engine.notes import note, noted
 from tensorlab.modes import sites_are_watched
 
 #: Cuts that one tensor remembers, and nodes that are looked at to find the leaves behind a cut.
@@ -63,13 +64,13 @@ def _leaves_behind(node: Node) -> list[Node]:
 
 def cuts_of(x: Any) -> tuple[Cut, ...]:
     """Where what ``x`` was computed from lost its history."""
-    return x.__dict__.get("_cuts", ())
+    return noted(x, "cuts", ())
 
 
 def cut(out: Any, source: Any, how: str) -> None:
     """Note that ``out`` was cut off from ``source``, an edge. Does nothing unless places are recorded."""
     if source is not None and sites_are_watched():
-        out.__dict__["_cuts"] = (Cut(how, source, out._a.shape),)
+        note(out, "cuts", (Cut(how, source, out._a.shape),))
 
 
 def lineage(how: str, inputs: Sequence[Any], outs: Sequence[Any], edge_of: Any) -> None:
@@ -82,13 +83,13 @@ def lineage(how: str, inputs: Sequence[Any], outs: Sequence[Any], edge_of: Any) 
         found += (Cut(how, source, x._a.shape),) if source is not None else cuts_of(x)
     if found:
         for out in outs:
-            out.__dict__["_cuts"] = found[:MOST]
+            note(out, "cuts", found[:MOST])
 
 
 def enter(node: Node, inputs: Sequence[Any]) -> None:
     """Note of a node which of its inputs were cut off."""
     for x in inputs:
-        if x is not None and not x._rg and "_cuts" in x.__dict__:
+        if x is not None and not x._rg and cuts_of(x):
             break
     else:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorlab import backend
+from tensorlab.engine.notes import note, noted
 
 Cell = list[Any]
 
@@ -49,7 +50,7 @@ class Leaf:
     def __init__(self, leaf: Any) -> None:
         gradient = leaf._grad
         self.leaf, self.gradient = leaf, gradient
-        self.ledger = leaf.__dict__.get("_ledger")
+        self.ledger = noted(leaf, "ledger")
         if gradient is not None:
             storage = gradient._st
             self.values = backend.copied_like(gradient._a, gradient._a)
@@ -59,10 +60,7 @@ class Leaf:
     def restore(self) -> None:
         gradient = self.gradient
         self.leaf._grad = gradient
-        if self.ledger is not None:
-            self.leaf.__dict__["_ledger"] = self.ledger
-        else:
-            self.leaf.__dict__.pop("_ledger", None)
+        note(self.leaf, "ledger", self.ledger)
         if gradient is not None:
             backend.put(gradient._a, self.values)
             if gradient._st is not None and not gradient._st.inference:

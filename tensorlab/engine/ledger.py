@@ -8,7 +8,9 @@ from __future__ import annotations
 import itertools
 import time
 from typing import Any, NamedTuple
+from weakref import ref
 
+from tensorlab.engine.notes import note, noted
 from tensorlab.engine.sites import Site
 
 #: Entries that a leaf keeps, the latest.
@@ -27,10 +29,14 @@ class Contribution(NamedTuple):
 
 def ledger_of(leaf: Any) -> tuple[Contribution, ...]:
     """The passes whose gradients make up ``leaf.grad``, oldest first; empty where none were noted."""
-    if leaf._grad is None:
-        return ()
-    kept, gradient = leaf.__dict__.get("_ledger", ((), None))
-    return kept if gradient == id(leaf._grad) and not _zeroed(leaf._grad) else ()
+    gradient = leaf._grad
+    return () if gradient is None or _zeroed(gradient) else _entries(leaf, gradient)
+
+
+def _entries(leaf: Any, gradient: Any) -> tuple[Contribution, ...]:
+    """What was noted of a gradient of ``leaf``; nothing of one that somebody else put there."""
+    entry = noted(leaf, "ledger")
+    return entry[0] if entry is not None and entry[1]() is gradient else ()
 
 
 def begin(site: Site | None) -> Contribution:
@@ -40,16 +46,11 @@ def begin(site: Site | None) -> Contribution:
 
 def enter(leaf: Any, before: Any, added: Contribution) -> None:
     """Note what a pass added to the gradient of ``leaf``, which was ``before``. Noting it twice is noting it once."""
-    if before is None:
-        leaf.__dict__["_ledger"] = (added,), id(leaf._grad)
-        return
-    number = added.number
-    kept, gradient = leaf.__dict__.get("_ledger", ((), None))
-    if (kept and gradient != id(before) and kept[-1].number != number) or _zeroed(before, leaf._grad is before):
-        kept = ()
-    if not kept or kept[-1].number != number:
+    now = leaf._grad
+    kept = () if before is None or _zeroed(before, now is before) else _entries(leaf, before)
+    if not kept or kept[-1].number != added.number:
         kept = (*kept[1 - MOST :], added)
-    leaf.__dict__["_ledger"] = kept, id(leaf._grad)
+    note(leaf, "ledger", (kept, ref(now)))
 
 
 def _zeroed(gradient: Any, but_for: int = 0) -> bool:

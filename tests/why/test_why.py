@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 import tensorlab as tl
 from tensorlab import modes
+from tensorlab.engine.notes import noted
 from tests.why import inplace, nonfinite
 
 
@@ -193,6 +196,27 @@ def test_a_cut_keeps_no_graph_alive() -> None:
     assert "MulBackward0" in whole(tl.explain_grad(d))
 
 
+def test_a_gradient_that_was_put_there_by_hand_has_no_contributions() -> None:
+    w = tl.ones(2, requires_grad=True)
+    for _ in range(20):
+        (w * 2).sum().backward()
+        w.grad = None
+        w.grad = tl.zeros(2)  # often in the memory of the one before
+        assert "contribution" not in tl.explain_grad(w).sentence
+
+
+def test_tensors_that_are_remembered_can_be_copied_and_pickled_and_the_copies_are_not() -> None:
+    model = tl.nn.Linear(2, 2)
+    for _ in range(2):
+        model(tl.ones(1, 2)).sum().backward()
+    detached = model(tl.ones(1, 2)).detach()
+    for x in (model.weight, detached):
+        for twin in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x), copy.copy(x)):
+            assert twin.tolist() == x.tolist()
+            assert noted(twin, "cuts") is noted(twin, "ledger") is None
+    pickle.loads(pickle.dumps(model))
+
+
 # ------------------------------------------------------------------------------------------------- shapes
 
 SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
@@ -241,8 +265,8 @@ def test_nothing_is_noted_where_places_are_not_recorded() -> None:
     modes.watch_sites(False)
     try:
         w = tl.ones(2, requires_grad=True)
-        assert "_cuts" not in (w * 2).detach().__dict__
+        assert noted((w * 2).detach(), "cuts") is None
         (w * 2).sum().backward()
-        assert "_ledger" not in w.__dict__
+        assert noted(w, "ledger") is None
     finally:
         modes.watch_sites(True)
