@@ -112,7 +112,7 @@ def _brought_in(x: Tensor, size: int, outside: int, aligned: bool) -> Tensor:
 def _reflected(x: Tensor, low: float, high: float) -> Tensor:
     span = high - low
     if span == 0:
-        return x.detach() * 0
+        return creation.zeros_like(x)
     away = (x - low).abs()
     turns = (away.detach() / span).floor()
     rest = away - turns * span

@@ -10,7 +10,7 @@ import numpy as np
 from tensorlab.layout import broadcast_shapes
 from tensorlab.ops.piecewise import chosen
 from tensorlab.ops.reduce import wide
-from tensorlab.ops.table import FLOAT32, NO_ONNX, elements, row
+from tensorlab.ops.table import FLOAT32, NO_ONNX, elements, nothing, row
 
 Shape = tuple[int, ...]
 
@@ -59,7 +59,7 @@ def _huber(xp: Any, a: Any, b: Any, delta: float) -> Any:
 def _huber_grad(g: Any, self: Any, target: Any, reduction: str, delta: float) -> Any:
     off = self - target
     return _share(g, off, reduction) * chosen(
-        off <= -delta, off * 0 - delta, chosen(off >= delta, off * 0 + delta, off)
+        off <= -delta, nothing(off) - delta, chosen(off >= delta, nothing(off) + delta, off)
     )
 
 
@@ -95,13 +95,13 @@ def _smooth(xp: Any, a: Any, b: Any, beta: float) -> Any:
 
 def _smooth_grad(g: Any, self: Any, target: Any, reduction: str, beta: float) -> Any:
     off = self - target
-    inner = off / beta if beta else off * 0
-    slope = chosen(off <= -beta, off * 0 - 1, chosen(off >= beta, off * 0 + 1, inner)) if beta else _sign(off)
+    inner = off / beta if beta else nothing(off)
+    slope = chosen(off <= -beta, nothing(off) - 1, chosen(off >= beta, nothing(off) + 1, inner)) if beta else _sign(off)
     return _share(g, off, reduction) * slope
 
 
 def _sign(off: Any) -> Any:
-    return chosen(off > 0, off * 0 + 1, chosen(off < 0, off * 0 - 1, off * 0))
+    return chosen(off > 0, nothing(off) + 1, chosen(off < 0, nothing(off) - 1, nothing(off)))
 
 
 smooth_l1_loss = row(

@@ -28,7 +28,7 @@ from tensorlab.ops.linalg import (
     square,
     symmetric,
 )
-from tensorlab.ops.table import NO_GRAD, row
+from tensorlab.ops.table import NO_GRAD, nothing, row
 
 Shape = tuple[int, ...]
 
@@ -163,7 +163,7 @@ def _svd_grad(grads: Any, needs: Any, U: Any, S: Any, Vh: Any) -> list[Any]:
     left = None if gU is None else adjoint(U) @ gU
     right = None if gVh is None else Vh @ adjoint(gVh)
     if U._a.dtype.kind == "c":
-        one, two = (S * 0 if x is None else x.diagonal(0, -2, -1) for x in (left, right))
+        one, two = (nothing(S) if x is None else x.diagonal(0, -2, -1) for x in (left, right))
         _of_phase("svd", one + two)
         turn = one - two
         inner = inner + diagonal_matrix((turn - turn.conj()) / (4 * S))

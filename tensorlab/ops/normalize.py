@@ -517,8 +517,8 @@ def _batch_norm_second(
         r = (running_var.reshape(per) + eps).rsqrt()
         hat = (x - running_mean.reshape(per)) * r
         parts: list[Any] = [None if u is None else u * r if w is None else u * r * w, None if v is None else v * hat]
-        parts = [p for p in (*parts, None if z is None else z + g * 0) if p is not None]
-        for_g = sum(parts[1:], parts[0])
+        parts = [p for p in (*parts, None if z is None else z + nothing(g)) if p is not None]
+        for_g = sum(parts[1:], parts[0]) if parts else None
         for_x = None if v is None else g * v * r
         for_w = None if u is None else g * u * r
     for_w = None if for_w is None or weight is None else for_w.sum((0, 2))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab.modes import state
-from tensorlab.ops.table import LOWER, NO_GRAD, NO_ONNX, row
+from tensorlab.ops.table import LOWER, NO_GRAD, NO_ONNX, nothing, row
 
 Shape = tuple[int, ...]
 
@@ -121,8 +121,8 @@ def _by_hand(grads: Any, gates: Any, h0: Any, c0: Any, weight: Any, batch_sizes:
         kept.append((before, cell, i, f, g, o, t))
         h, c = _over(o * t, h), _over(now, c)
     g_out, dh, dc = grads
-    dh = h0 * 0 if dh is None else dh
-    dc = c0 * 0 if dc is None else dc
+    dh = nothing(h0) if dh is None else dh
+    dc = nothing(c0) if dc is None else dc
     parts = []
     for (low, end, n), (before, cell, i, f, g, o, t) in zip(reversed(order), reversed(kept), strict=True):
         d = dh[:n] if g_out is None else dh[:n] + g_out[low:end]

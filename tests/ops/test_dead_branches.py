@@ -59,3 +59,20 @@ def test_only_the_chosen_element_of_a_reduction_gets_a_bad_gradient(name: str, b
     y = getattr(x, name)()
     y.backward(tl.tensor(bad))
     np.testing.assert_array_equal(x.grad.numpy(), np.where(x.detach().numpy() == y.item(), bad, 0.0))
+
+
+@pytest.mark.parametrize("name", ["huber_loss", "smooth_l1_loss"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_loss_with_a_bend_keeps_its_slope_at_infinity(name: str, create_graph: bool) -> None:
+    x = tl.tensor([-INF, INF, 0.25], requires_grad=True)
+    loss = getattr(tl.nn.functional, name)(x, tl.zeros(3), reduction="none")
+    (g,) = tl.autograd.grad(loss, x, tl.ones(3), create_graph=create_graph)
+    assert g.tolist() == [-1.0, 1.0, 0.25]
+
+
+def test_infinite_scores_do_not_hide_which_classes_were_asked_for() -> None:
+    x = tl.tensor([[INF, 1.0, 0.0]], requires_grad=True)
+    loss = tl.nn.functional.multilabel_margin_loss(x, tl.tensor([[0, -1, -1]]))
+    loss.backward()
+    assert loss.item() == 0.0
+    assert x.grad.tolist() == [[0.0, 0.0, 0.0]]

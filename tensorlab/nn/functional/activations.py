@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from tensorlab import functional, random
+from tensorlab import creation, functional, random
 from tensorlab.functional import celu_ as celu_
 from tensorlab.functional import gelu as gelu
 from tensorlab.functional import glu as glu
@@ -172,6 +172,6 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     if not hard:
         return soft
     chosen = soft.detach().argmax(dim, keepdim=True)
-    one_hot = soft.detach() * 0
+    one_hot = creation.zeros_like(soft)
     one_hot.scatter_(dim, chosen, 1.0)
     return one_hot - soft.detach() + soft

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorlab import backend, dispatch, functional
+from tensorlab import backend, creation, dispatch, functional
 from tensorlab.functional import cosine_similarity as cosine_similarity
 from tensorlab.functional import pairwise_distance as pairwise_distance
 from tensorlab.functional import pdist as pdist
@@ -156,7 +156,7 @@ def _classes(op: str, target: Tensor, classes: int, low: int = 0) -> None:
 
 def _one_of(rows: Tensor, index: Tensor) -> Tensor:
     """Where a row's number is among its indices (``[N, K]``)."""
-    counted = (rows.detach() * 0).scatter_add(1, index, rows.detach().new_ones(index._a.shape))
+    counted = creation.zeros_like(rows).scatter_add(1, index, rows.detach().new_ones(index._a.shape))
     return counted > 0
 
 
@@ -185,7 +185,7 @@ def multilabel_margin_loss(
         counts = where.xp.cumsum(listed._a < 0, axis=1) == 0  # up to the first -1
         safe = dispatch.wrap(where.xp.where(counts, listed._a, 0))
     kept = dispatch.wrap(counts)
-    given = (rows.detach() * 0).scatter_add(1, safe, kept.to(rows.dtype)) > 0
+    given = creation.zeros_like(rows).scatter_add(1, safe, kept.to(rows.dtype)) > 0
     apart = functional.relu(rows.unsqueeze(1) - rows.gather(1, safe).unsqueeze(2) + 1)
     counted = kept.unsqueeze(2) & ~given.unsqueeze(1)
     losses = apart.masked_fill(~counted, 0).sum((1, 2)) / classes

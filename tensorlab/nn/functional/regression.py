@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import Any
 
-from tensorlab import dispatch, functional, modes
+from tensorlab import creation, dispatch, functional, modes
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
 from tensorlab.nn.functional.reducing import reduced, same_sizes, weighed
@@ -125,7 +125,7 @@ def gaussian_nll_loss(
     if isinstance(var, (int, float)):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = input.detach() * 0 + var
+        var = creation.full_like(input, var)
     elif bool((var.detach() < 0).any()):
         raise ValueError("var has negative entry/entries")
     shape, theirs = input._a.shape, var._a.shape
