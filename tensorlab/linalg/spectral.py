@@ -37,7 +37,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
 def _no_driver(op: str, driver: str | None) -> None:
     if driver is not None:
         raise RuntimeError(
-            f"{op}: keyword argument `driver=` is only supported by cuSOLVER through PyTorch; leave it away"
+            f"{op}: `driver=` chooses among methods of cuSOLVER, of which there is no choice here; leave it away"
         )
 
 

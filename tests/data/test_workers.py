@@ -25,6 +25,12 @@ from tests.data.workers import Noise, Odd, OddStream, Rows, Stream, children, no
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are started otherwise")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _strangers() -> None:
+    """What runs before the first of these tests is none of theirs."""
+    workers.meet_strangers()
+
+
 @pytest.fixture(autouse=True)
 def nothing_from_before() -> None:
     """What a test kept in a caught exception is garbage by now."""

@@ -109,10 +109,21 @@ def fail(number: int) -> None:
     raise OSError(f"no data for worker {number}")
 
 
+#: Processes that other tests started and need, such as a JupyterLab and a browser.
+strangers: set[int] = set()
+
+
+def meet_strangers() -> None:
+    """Whoever runs now is a stranger."""
+    strangers.update(process.pid for process in psutil.Process().children())
+
+
 def children() -> list[psutil.Process]:
-    """The processes that this one started and that live, without those that Python keeps for itself."""
+    """The processes that this one started and that live, without strangers and those that Python keeps for itself."""
     found = []
     for process in psutil.Process().children():
+        if process.pid in strangers:
+            continue
         try:
             line = " ".join(process.cmdline())
             if process.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in line and "forkserver" not in line:
