@@ -191,7 +191,11 @@ def may_record(name: str, x: Any) -> None:
         return
     if view.made_in in ("several", "function"):
         what = f"Output {x._edge[1]} of {x._edge[0].name()}" if x._edge is not None else "Output 0 of a function"
-        raise RuntimeError(f"{name}(): {what} is a view and is being modified inplace. {NOT_REWRITTEN[view.made_in]}")
+        hooked = getattr(x._edge[0], "hooked", None) if x._edge is not None else None
+        whose = f" {hooked()}." if hooked is not None else ""
+        raise RuntimeError(
+            f"{name}(): {what} is a view and is being modified inplace.{whose} {NOT_REWRITTEN[view.made_in]}"
+        )
     if view.made_in:
         raise RuntimeError(
             f"{name}(): A view was created in {view.made_in} mode and is being modified inplace with grad mode enabled. "
@@ -240,6 +244,8 @@ def rebase(x: Any, node: Node, number: int = 0, position: int = 0) -> None:
         x._rg = x._live = True
         return
     base = x._view.base
+    while base._view is not None:  # a base that stepped back behind one that a module's backward hooks made
+        base = base._view.base
     over = new(CopySlices)
     over.write = node
     over.base_layout, over.view_layout = layout_of(base), layout_of(x)

@@ -1,7 +1,8 @@
 """Who is watching. Taps may look at calls and steps and must change nothing; a tap that changes a value is a bug.
 
 ``ops`` are told of every call at the door, ``(row, inputs, attrs, outputs)``; ``steps`` of every node a backward pass ran,
-``(node, incoming, outgoing)``. Both lists are empty on the ordinary path.
+``(node, incoming, outgoing)``; ``hooks`` of every function of a person's that is about to be called, ``(kind, owner, number, hook,
+given)``. All lists are empty on the ordinary path.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from tensorlab import modes
 
 ops: list[Callable[..., Any]] = []
 steps: list[Callable[..., Any]] = []
+hooks: list[Callable[..., Any]] = []
 
 
 def watch_ops(tap: Callable[..., Any]) -> Callable[[], None]:
@@ -29,6 +31,15 @@ def watch_steps(tap: Callable[..., Any]) -> Callable[[], None]:
     """
     steps.append(tap)
     return _ending(steps, tap, lambda: None)
+
+
+def watch_hooks(tap: Callable[..., Any]) -> Callable[[], None]:
+    """Tell ``tap(kind, owner, number, hook, given)`` of every hook before it is called. Returns the function that ends it.
+
+    What the tap returns, unless ``None``, is called with ``(result, error)`` once the hook came back.
+    """
+    hooks.append(tap)
+    return _ending(hooks, tap, lambda: None)
 
 
 def _ending(taps: list[Callable[..., Any]], tap: Callable[..., Any], also: Callable[[], None]) -> Callable[[], None]:

@@ -12,6 +12,7 @@ from typing import Any
 from tensorlab import modes
 from tensorlab.display.bundle import MOST_SHOWN, bundle
 from tensorlab.display.story import Answer
+from tensorlab.engine import sites
 from tensorlab.observe.architecture import module_graph
 from tensorlab.observe.names import Names, notebook_namespace, notebook_shell
 from tensorlab.observe.snapshot import snapshot
@@ -56,6 +57,11 @@ def show_error(result: Any) -> None:
         notebook_shell().display_pub.publish(Answer(story)._repr_mimebundle_())
 
 
+def note_cell(info: Any) -> None:
+    """Before a cell runs: its number, for what is asked later about when something was done."""
+    sites.Turn.cell = notebook_shell().execution_count
+
+
 _registered: set[int] = set()
 
 
@@ -75,6 +81,8 @@ def register() -> bool:
         for module, name, handler in HANDLERS:
             formatter.for_type_by_name(module, name, handler)
         shell.events.register("post_run_cell", show_error)
+        shell.events.register("pre_run_cell", note_cell)
+        sites.Turn.cell = shell.execution_count
     return True
 
 
@@ -86,6 +94,8 @@ def unregister() -> None:
     _registered.discard(id(shell))
     modes.watch_sites(False)
     shell.events.unregister("post_run_cell", show_error)
+    shell.events.unregister("pre_run_cell", note_cell)
+    sites.Turn.cell = -1
     formatter = shell.display_formatter.mimebundle_formatter
     for module, name, _ in HANDLERS:
         formatter.pop(f"{module}.{name}", None)

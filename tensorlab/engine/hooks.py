@@ -7,12 +7,18 @@ accumulation, the post-accumulate-grad hooks, and the post-hooks.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+from tensorlab import taps
+from tensorlab.engine import sites
 
 _ids = itertools.count()
+#: Hooks that were taken off which a table remembers, the latest.
+MOST_REMOVED = 4
 
 
 class RemovableHandle:
@@ -28,7 +34,8 @@ class RemovableHandle:
         """Take the hook off; calling it again does nothing."""
         for known in self._tables:
             table = known()
-            if table is not None:
+            if table is not None and self.id in table:
+                _remember_removed(table, self.id, sites.here(2))
                 table.pop(self.id, None)
 
     def __getstate__(self) -> Any:
@@ -46,10 +53,40 @@ class RemovableHandle:
         self.remove()
 
 
-class _Table(dict[int, Any]):
-    """A dictionary that can be referred to weakly."""
+class Registration(NamedTuple):
+    """Where a hook was registered, while which cell of a notebook ran (-1: none), and its handle, if somebody kept it."""
 
-    __slots__ = ("__weakref__",)
+    site: Any
+    cell: int
+    handle: Any
+
+
+class Removed(NamedTuple):
+    """A hook that was taken off: its number, what it was called, where it had been registered and where it was removed."""
+
+    number: int
+    name: str
+    made: Registration | None
+    site: Any
+    cell: int
+
+
+class _Table(dict[int, Any]):
+    """A dictionary that can be referred to weakly, and knows where its hooks came from; files do not keep that."""
+
+    __slots__ = ("__weakref__", "made", "removed")
+
+    made: dict[int, Registration]
+    removed: tuple[Removed, ...]
+
+    def __getstate__(self) -> None:
+        return None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Table:
+        new = memo[id(self)] = _Table()
+        new.update({number: copy.deepcopy(hook, memo) for number, hook in self.items()})
+        new.made = dict(getattr(self, "made", {}))
+        return new
 
     @staticmethod
     def checked(table: dict[int, Any]) -> _Table:
@@ -68,6 +105,10 @@ def register(hooks: dict[int, Any], hook: Callable[..., Any], prepend: bool = Fa
     if not callable(hook):
         raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
     handle = RemovableHandle(hooks)
+    made = getattr(hooks, "made", None)
+    if made is None:
+        made = hooks.made = {}  # type: ignore[attr-defined]
+    made[handle.id] = Registration(sites.here(2), sites.Turn.cell, weakref.ref(handle))
     if prepend:
         later = dict(hooks)
         hooks.clear()
@@ -76,6 +117,55 @@ def register(hooks: dict[int, Any], hook: Callable[..., Any], prepend: bool = Fa
     else:
         hooks[handle.id] = hook
     return handle
+
+
+def registration(hooks: dict[int, Any], number: int) -> Registration | None:
+    """Where the hook of this number came into the table; ``None`` where that is not known, as of one out of a file."""
+    return getattr(hooks, "made", {}).get(number)
+
+
+def removed_from(hooks: dict[int, Any]) -> tuple[Removed, ...]:
+    """The latest hooks that were taken off a table, oldest first."""
+    return getattr(hooks, "removed", ())
+
+
+def _remember_removed(hooks: Any, number: int, site: Any) -> None:
+    made = getattr(hooks, "made", {}).pop(number, None)
+    gone = Removed(number, name_of(hooks[number]), made, site, sites.Turn.cell)
+    hooks.removed = (*getattr(hooks, "removed", ())[1 - MOST_REMOVED :], gone)
+
+
+class Told:
+    """A hook that is called while somebody watches hooks: they are told before, and after."""
+
+    __slots__ = ("kind", "owner", "number", "hook")
+
+    def __init__(self, kind: str, owner: Any, number: int, hook: Any) -> None:
+        self.kind, self.owner, self.number, self.hook = kind, owner, number, hook
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        after = [tap(self.kind, self.owner, self.number, self.hook, args) for tap in list(taps.hooks)]
+        found = error = None
+        try:
+            found = self.hook(*args, **kwargs)
+            return found
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            for tell in reversed(after):
+                if tell is not None:
+                    tell(found, error)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.hook, name)
+
+
+def told(kind: str, owner: Any, hooks: dict[int, Any]) -> list[Any]:
+    """The hooks of a table in order, ready to be called."""
+    if not taps.hooks:
+        return list(hooks.values())
+    return [Told(kind, owner, number, hook) for number, hook in hooks.items()]
 
 
 class NodeHooks:
@@ -104,7 +194,7 @@ class NodeHooks:
         remembers.
         """
         for output, table in self.tensor.items():
-            for hook in list(table.values()):
+            for hook in told("tensor", (node, output), table):
                 g = grads[output]
                 if g is not None or getattr(hook, "told_of_nothing", False):
                     (given,) = _given((g,), journal)
@@ -121,7 +211,7 @@ class NodeHooks:
 
     def entering(self, node: Any, grads: list[Any], journal: bool) -> list[Any]:
         """The gradients of a node's outputs after the node's pre-hooks."""
-        for hook in list(self.pre.values()):
+        for hook in told("node pre", node, self.pre):
             given = _given(grads, journal)
             found = hook(given)
             grads = _replaced(node, hook, _or_else(_written(given), grads) if found is None else found, grads)
@@ -129,7 +219,7 @@ class NodeHooks:
 
     def leaving(self, node: Any, outs: Sequence[Any], grads: Sequence[Any], journal: bool) -> Sequence[Any]:
         """The gradients that leave a node after its post-hooks, which are called with them and with what came in."""
-        for hook in list(self.post.values()):
+        for hook in told("node", node, self.post):
             given = _given(outs, journal)
             found = hook(given, _given(grads, journal))
             outs = _replaced(node, hook, _or_else(_written(given), outs) if found is None else found, outs)
@@ -197,4 +287,6 @@ def move_retained(old: Any, new: Any) -> None:
 
 def name_of(hook: Any) -> str:
     """A hook's name for people."""
+    if isinstance(hook, Told):
+        hook = hook.hook
     return getattr(hook, "__qualname__", None) or type(hook).__name__

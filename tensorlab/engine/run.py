@@ -23,6 +23,7 @@ import numpy as np
 from tensorlab import backend, taps
 from tensorlab.engine import ledger, sites
 from tensorlab.engine.deposit import fits, own, own_array, total
+from tensorlab.engine.hooks import told
 from tensorlab.engine.journal import Cell, Leaf, Undo, restore
 from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node, misfit
 from tensorlab.modes import sites_are_watched, state
@@ -80,7 +81,7 @@ class BackwardRun:
     Hooks run again then, except those that a leaf's ``.grad`` was already shown to.
 
     Attributes: ``current`` (the node that runs next, or ``None``), ``waiting`` (node -> gradients, one an output), ``done`` (nodes
-    in the order they ran, with a journal), ``count`` and ``total`` (nodes run, nodes in all), ``finished``, ``lock``.
+    in the order they ran, with a journal), ``count`` and ``total`` (nodes run, nodes in all), ``finished``, ``lock``, ``site``.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class BackwardRun:
         self._busy = False
         self._stage = 0  # how far the deposit of a leaf's gradient got: 1 added, 1 + n when n of its hooks were told
         self._arrays = unseen and not journal and not create_graph and not taps.steps and not backend.several
-        site = sites.here(2)
+        site = self.site = sites.here(2)
         self._freed = None if self.retain_graph else Freed(site)
         self._noted = ledger.begin(site) if sites_are_watched() else None
         edges = self._roots = [Bound.edge(root, i) for i, root in enumerate(roots)]
@@ -507,12 +508,12 @@ class BackwardRun:
 
     def _tell_of_leaf(self, node: Any, leaf: Any, grads: Any) -> None:
         """Call the hooks that come after the accumulation; one that raised is not called again."""
-        hooks: list[tuple[Any, tuple[Any, ...]]] = [(hook, (leaf,)) for hook in node.after.values()]
+        hooks: list[tuple[Any, tuple[Any, ...]]] = [(h, (leaf,)) for h in told("post accumulate", leaf, node.after)]
         if node.hooks is not None:
-            hooks += [(hook, ((), tuple(grads or ()))) for hook in node.hooks.post.values()]
-        for told, (hook, arguments) in enumerate(hooks, 1):
-            if told >= self._stage:
-                self._stage = told + 1
+            hooks += [(h, ((), tuple(grads or ()))) for h in told("node", node, node.hooks.post)]
+        for number, (hook, arguments) in enumerate(hooks, 1):
+            if number >= self._stage:
+                self._stage = number + 1
                 hook(*arguments)
 
     # ---------------------------------------------------------------------------------------------- going back
@@ -559,13 +560,8 @@ class BackwardRun:
             if not journal:
                 return None
             undo = journal[-1]
-            self._inflight = [
-                undo.node,
-                None,
-                None,
-                0,
-                undo,
-            ]  # should anything interrupt this, the next move completes it
+            # Should anything interrupt this, the next move completes it.
+            self._inflight = [undo.node, None, None, 0, undo]
             self._settle()
             return undo.node
 

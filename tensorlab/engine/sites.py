@@ -18,6 +18,12 @@ _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _met: dict[int, CodeType] = {}
 
 
+class Turn:
+    """Which cell of a notebook runs, or ran last, by its execution count; -1 outside of notebooks."""
+
+    cell = -1
+
+
 class Place(NamedTuple):
     """A site, worked out."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from tensorlab.engine.hooks import RemovableHandle, hook_table, register
+from tensorlab.engine.hooks import RemovableHandle, hook_table, register, told
 from tensorlab.tensor import Tensor
 
 
@@ -51,7 +51,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             return step(self, *args, **kwargs)
         self._stepping = True
         try:
-            for hook in [*_before_every_step.values(), *self._step_pre_hooks.values()]:
+            for hook in [*told("step pre", self, _before_every_step), *told("step pre", self, self._step_pre_hooks)]:
                 changed = hook(self, args, kwargs)
                 if changed is not None:
                     if not (isinstance(changed, tuple) and len(changed) == 2):
@@ -60,7 +60,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                         )
                     args, kwargs = changed
             result = step(self, *args, **kwargs)
-            for hook in [*self._step_post_hooks.values(), *_after_every_step.values()]:
+            for hook in [*told("step", self, self._step_post_hooks), *told("step", self, _after_every_step)]:
                 hook(self, args, kwargs)
             return result
         finally:
@@ -184,7 +184,7 @@ class Optimizer:
         """``{"state": ..., "param_groups": ...}`` with parameters as numbers, in the order of the groups. Tensors are
         not copied.
         """
-        for pre_hook in list(self._state_dict_pre_hooks.values()):
+        for pre_hook in told("state_dict pre", self, self._state_dict_pre_hooks):
             pre_hook(self)
         numbers: dict[int, int] = {}
         groups = []
@@ -196,7 +196,7 @@ class Optimizer:
             groups.append(packed)
         state = {numbers[id(p)] if isinstance(p, Tensor) else p: dict(kept) for p, kept in self.state.items()}
         saved = {"state": state, "param_groups": groups}
-        for hook in list(self._state_dict_post_hooks.values()):
+        for hook in told("state_dict", self, self._state_dict_post_hooks):
             changed = hook(self, saved)
             saved = saved if changed is None else changed
         return saved
@@ -208,7 +208,7 @@ class Optimizer:
         parameter, naming both.
         """
         state_dict = dict(state_dict)
-        for pre_hook in list(self._load_state_dict_pre_hooks.values()):
+        for pre_hook in told("load_state_dict pre", self, self._load_state_dict_pre_hooks):
             changed = pre_hook(self, state_dict)
             state_dict = state_dict if changed is None else changed
         saved = state_dict["param_groups"]
@@ -224,7 +224,7 @@ class Optimizer:
                     f"group {at} holds {len(theirs['params'])} parameters, the optimizer's {len(mine['params'])}"
                 )
         self._load(state_dict["state"], saved)
-        for hook in list(self._load_state_dict_post_hooks.values()):
+        for hook in told("load_state_dict", self, self._load_state_dict_post_hooks):
             hook(self)
 
     def _load(self, kept_by_number: dict[Any, Any], saved: list[Group]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import tensorlab as tl
@@ -108,11 +111,51 @@ def test_a_backward_hook_with_the_wrong_number_of_gradients_is_refused() -> None
         out.backward()
 
 
-def test_a_module_with_backward_hooks_lets_nobody_write_into_its_output() -> None:
-    layer = nn.Linear(1, 1)
-    layer.register_full_backward_hook(lambda m, grad_input, grad_output: None)
-    with pytest.raises(RuntimeError, match="being modified inplace"):
-        layer(tl.ones(1, 1, requires_grad=True)).add_(1)
+def _gradients(hooked: bool, write: Callable[[nn.Module, tl.Tensor], tl.Tensor]) -> tuple[list[list], int]:
+    """Gradients of the input and the parameters of a small network, and how often its backward hooks were called."""
+    tl.manual_seed(1)
+    net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(inplace=True), nn.Linear(3, 3))
+    seen: list[object] = []
+    for part in net if hooked else ():
+        part.register_full_backward_hook(lambda m, grad_input, grad_output: seen.append(grad_input))
+    x = tl.ones(4, 2, requires_grad=True)
+    write(net, x).pow(2).sum().backward()
+    return [x.grad.tolist(), *(p.grad.tolist() for p in net.parameters())], len(seen)
+
+
+def _into_a_part(net: nn.Module, x: tl.Tensor) -> tl.Tensor:
+    out = net(x)
+    out[0] = 0.0
+    row = out[1]
+    row.mul_(2.0)
+    return out
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda net, x: net(x),
+        lambda net, x: net(x).add_(1.0),
+        lambda net, x: net[2](net[1](hidden := net[0](x))) + hidden,
+        _into_a_part,
+    ],
+)
+def test_backward_hooks_forbid_no_write_into_inputs_and_outputs_and_change_no_gradient(write: Any) -> None:
+    without, _ = _gradients(False, write)
+    with_hooks, calls = _gradients(True, write)
+    assert with_hooks == without
+    assert calls == 3
+
+
+def test_where_backward_hooks_do_forbid_a_write_the_error_names_the_module_the_hook_and_its_line() -> None:
+    layer = nn.ReLU(inplace=True)
+
+    def look(m: object, grad_input: object, grad_output: object) -> None: ...
+
+    layer.register_full_backward_hook(look)
+    x = tl.ones(2, 2, requires_grad=True) * 1
+    with pytest.raises(RuntimeError, match=r"ReLU has the backward hook .*look, registered at .*test_calling.py, line"):
+        layer(x.t())
 
 
 def test_an_identity_node_marks_where_a_backward_hook_looks() -> None:

@@ -8,11 +8,16 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorlab import taps
 from tensorlab.autograd import Function
+from tensorlab.engine import sites
+from tensorlab.engine.hooks import Told, name_of, registration
 from tensorlab.modes import state
 from tensorlab.tensor import Tensor
+from tensorlab.viewing import View, layout_of
 
-Hook = Callable[..., Any]
+#: The number of a hook, and the hook.
+Hook = tuple[int, Callable[..., Any]]
 
 
 class BackwardHookFunction(Function):
@@ -46,6 +51,7 @@ class BackwardHooks:
         self.input_count = len(args)
         marked, node, self.inputs = _mark(args)
         if node is not None:
+            node.ctx.hooked = self._words
             node.register_hook(self._inputs_known)
         return marked
 
@@ -55,6 +61,7 @@ class BackwardHooks:
         marked, node, positions = _mark(result if many else (result,))
         if node is None:
             return result
+        node.ctx.hooked = self._words
         count = len(marked)
 
         def outputs_known(_: Any, grads: tuple[Any, ...]) -> Any:
@@ -63,9 +70,22 @@ class BackwardHooks:
         node.register_hook(outputs_known)
         return marked if many else marked[0]
 
+    def _told(self, kind: str, hooks: Sequence[Hook]) -> list[Any]:
+        return [Told(kind, self.module, number, hook) if taps.hooks else hook for number, hook in hooks]
+
+    def _words(self) -> str:
+        """Which module has which hooks, for an error about a write that they stand in the way of."""
+        found = [*self.before, *self.after]
+        module = self.module
+        known = [
+            registration(table, n) for n, _ in found for table in (module._backward_hooks, module._backward_pre_hooks)
+        ]
+        where = [f", registered at {sites.describe(made.site)}" for made in known if made is not None and made.site]
+        return f"{type(module).__name__} has the backward hook {name_of(found[0][1])}{where[0] if where else ''}"
+
     def _outputs_known(self, grads: tuple[Any, ...], positions: list[int], count: int) -> tuple[Any, ...]:
         outputs = _spread(grads, positions, count)
-        for hook in self.before:
+        for hook in self._told("backward pre", self.before):
             found = hook(self.module, outputs)
             if found is not None:
                 outputs = _same_number(found, outputs, "Backward pre hook", "grad_output")
@@ -84,7 +104,7 @@ class BackwardHooks:
             "to module outputs since no inputs require gradients: grad_input holds None for all of them.",
             stacklevel=2,
         )
-        for hook in self.after:
+        for hook in self._told("backward", self.after):
             found = hook(self.module, (None,) * self.input_count, outputs)
             if found is not None and any(g is not None for g in (found if isinstance(found, tuple) else (found,))):
                 raise RuntimeError(
@@ -97,7 +117,7 @@ class BackwardHooks:
             return None
         positions = self.inputs or []
         inputs = _spread(grads, positions, self.input_count)
-        for hook in self.after:
+        for hook in self._told("backward", self.after):
             found = hook(self.module, inputs, self.grad_outputs)
             if found is not None:
                 inputs = _same_number(found, inputs, "Backward hook", "grad_input")
@@ -115,8 +135,19 @@ def _mark(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any, list[int] | No
     node = None
     for at, tensor in zip(positions, through, strict=True):
         out[at] = tensor
+        _stand_behind(values[at], tensor)
         node = tensor.grad_fn if node is None else node
     return tuple(out), node, positions
+
+
+def _stand_behind(given: Any, marked: Any) -> None:
+    """Let the marked tensor be the one that owns the memory, and the given one its view: then it may be written to, and the given
+    one finds the write in its history, with the mark on the way. A leaf, or a view of something else, cannot step back like that.
+    """
+    if given._view is not None or given._edge is None or marked._edge is None or given._st.inference:
+        return
+    marked._view = None
+    given._view = View(marked, "", given._st.version, layout_of(given))
 
 
 def _spread(grads: Sequence[Any], positions: Sequence[int], count: int) -> tuple[Any, ...]:

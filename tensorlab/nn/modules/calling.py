@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tensorlab import modes
+from tensorlab import modes, taps
 from tensorlab.engine import sites
-from tensorlab.engine.hooks import RemovableHandle, hook_table, register
+from tensorlab.engine.hooks import RemovableHandle, Told, hook_table, register
 from tensorlab.modes import state
 from tensorlab.nn.modules.backward_hooks import BackwardHooks
 
@@ -164,20 +164,25 @@ class Called:
         """The hooks of one kind as (number, function, with_kwargs, always_call), those of all modules first."""
         for number, every in list(everywhere.items()):
             if every.kind == kind:
-                yield number, every.hook, every.with_kwargs, every.always
+                yield number, self._told(kind, number, every.hook), every.with_kwargs, every.always
         own = getattr(self, f"_{kind}_hooks")
         if not own:
             return
         kwargs_wanted = getattr(self, f"_{kind}_hooks_with_kwargs", ())
         always_called = self._forward_hooks_always_called if kind == FORWARD else ()
         for number, hook in list(own.items()):
-            yield number, hook, number in kwargs_wanted, number in always_called
+            yield number, self._told(kind, number, hook), number in kwargs_wanted, number in always_called
+
+    def _told(self, kind: str, number: int, hook: Callable[..., Any]) -> Callable[..., Any]:
+        if not taps.hooks or kind in (BACKWARD, BACKWARD_PRE):  # those are called later, and told of then
+            return hook
+        return Told(kind.replace("_", " "), self, number, hook)
 
     def _backward_set(self) -> BackwardHooks | None:
         if not (self._backward_hooks or self._backward_pre_hooks or everywhere):
             return None
-        after = [hook for _, hook, _, _ in self._hooks(BACKWARD)]
-        before = [hook for _, hook, _, _ in self._hooks(BACKWARD_PRE)]
+        after = [(number, hook) for number, hook, _, _ in self._hooks(BACKWARD)]
+        before = [(number, hook) for number, hook, _, _ in self._hooks(BACKWARD_PRE)]
         return BackwardHooks(self, after, before) if after or before else None
 
     # ----------------------------------------------------------------------------------------------- registration
@@ -219,8 +224,8 @@ class Called:
         """Call ``hook(module, grad_input, grad_output)`` once the gradients of the module's inputs are known.
 
         Both are tuples, with ``None`` for arguments that are no tensors or want no gradient. A returned tuple replaces
-        ``grad_input`` for what comes after. While a module has such hooks its inputs and outputs must not be changed
-        in place.
+        ``grad_input`` for what comes after. Its inputs and outputs may be changed in place as without hooks, except inputs that
+        are views of other tensors.
         """
         return register(self._backward_hooks, hook, prepend)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from tensorlab.engine.hooks import RemovableHandle, hook_table, register
+from tensorlab.engine.hooks import RemovableHandle, hook_table, register, told
 from tensorlab.nn.modules.calling import Called
 from tensorlab.nn.modules.calling import register_module_backward_hook as register_module_backward_hook
 from tensorlab.nn.modules.calling import register_module_forward_hook as register_module_forward_hook
@@ -55,7 +55,7 @@ def register_module_module_registration_hook(hook: Callable[..., Any]) -> Remova
 
 def _told_of(what: str, module: Any, name: str, value: Any) -> Any:
     """What is to be registered, after the hooks were told of it."""
-    for hook in list(_registrations[what].values()):
+    for hook in told(f"{what} registration", module, _registrations[what]):
         changed = hook(module, name, value)
         value = value if changed is None else changed
     return value

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tensorlab import modes
-from tensorlab.engine.hooks import RemovableHandle, register
+from tensorlab.engine.hooks import RemovableHandle, register, told
 from tensorlab.nn.parameter import Parameter, is_lazy
 from tensorlab.tensor import Tensor
 
@@ -81,13 +81,13 @@ class Saved:
         metadata = {"version": self._version}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = metadata
-        for pre_hook in list(self._state_dict_pre_hooks.values()):
+        for pre_hook in told("state_dict pre", self, self._state_dict_pre_hooks):
             pre_hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        for hook in list(self._state_dict_hooks.values()):
+        for hook in told("state_dict", self, self._state_dict_hooks):
             changed = hook(self, destination, prefix, metadata)
             if changed is not None:
                 destination = changed
@@ -143,7 +143,7 @@ class Saved:
                 part = {key: value for key, value in given.items() if key.startswith(inside)}
                 module._load(part, inside, assign, metadata, report)
         incompatible = IncompatibleKeys(report[0], report[1])
-        for hook in list(self._load_state_dict_post_hooks.values()):
+        for hook in told("load_state_dict", self, self._load_state_dict_post_hooks):
             if hook(self, incompatible) is not None:
                 raise AssertionError(
                     "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
@@ -164,7 +164,7 @@ class Saved:
         """Take what this module itself holds, without its children, out of ``state_dict``, and append to the three
         reports.
         """
-        for hook in list(self._load_state_dict_pre_hooks.values()):
+        for hook in told("load_state_dict pre", self, self._load_state_dict_pre_hooks):
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         assign = local_metadata.get("assign_to_params_buffers", False)
         own = {
