@@ -414,13 +414,19 @@ class ParameterDict(Module):
         return [(key, self[key]) for key in self._keys]
 
     def update(self, parameters: Any) -> None:
-        """Put in the values of a mapping, or of an iterable of pairs (name, value)."""
+        """Put in the values of a mapping, or of an iterable of pairs (name, value).
+
+        A plain mapping is taken in the order of its names, as PyTorch does, so that the optimizer states of both fit together; an
+        ``OrderedDict``, a ``ParameterDict`` and pairs keep their own order.
+        """
         if not isinstance(parameters, Iterable):
             raise TypeError(
                 "ParameterDict.update should be called with an iterable of key/value pairs, but got "
                 + type(parameters).__name__
             )
         pairs = parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            pairs = sorted(parameters.items(), key=lambda pair: pair[0])
         for at, pair in enumerate(pairs):
             if not isinstance(pair, Sequence) or len(pair) != 2:
                 raise ValueError(
