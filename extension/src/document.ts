@@ -31,7 +31,13 @@ export class GraphDocument extends Widget implements IRenderMime.IRenderer {
       return;
     }
     try {
-      this.undo = mountGraph(this.node, graph as Graph, { interactive: true, fill: this.fill });
+      const picture = [model.data['image/svg+xml'] ?? ''].flat().join('');
+      const exporter = { svg: () => Promise.resolve({ name: 'graph.svg', text: picture }) };
+      this.undo = mountGraph(this.node, graph as Graph, {
+        interactive: true,
+        fill: this.fill,
+        exporter: picture ? exporter : undefined,
+      });
     } catch (error) {
       this.clear();
       this.say(`This graph could not be drawn: ${error instanceof Error ? error.message : String(error)}`);

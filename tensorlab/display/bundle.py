@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from tensorlab.display.saving import Savable
 from tensorlab.display.svg import part_of, svg
 from tensorlab.display.text import text_graph
 from tensorlab.observe import wire
@@ -23,7 +24,7 @@ MOST_SHOWN = 240
 MOST_KEPT = 2_500
 
 
-class GraphPicture:
+class GraphPicture(Savable):
     """A graph document that displays itself. ``graph`` is the document; ``svg()`` and ``text()`` are its two faces."""
 
     def __init__(self, graph: Graph) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from tensorlab.display.saving import Savable
 from tensorlab.display.style import SHEET
 from tensorlab.observe.schema import Alias, LayoutDocument, Verdict
 from tensorlab.observe.words import bytes_text, count_text, shape_text
@@ -14,7 +15,7 @@ CELL, CELL_HEIGHT, PER_ROW, CACHE_LINE = 46, 28, 16, 64
 MARKS = {"view": ("view", "tl-mark"), "copy": ("copies", "tl-mark w"), "cannot": ("cannot", "tl-mark b")}
 
 
-class LayoutPicture:
+class LayoutPicture(Savable):
     """A layout document that displays itself; ``svg()`` and ``text()`` are its two faces."""
 
     def __init__(self, document: LayoutDocument) -> None:

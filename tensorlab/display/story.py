@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from tensorlab.display.saving import Savable
 from tensorlab.display.style import SHEET
 from tensorlab.observe.why.story import Link, Story
 
@@ -22,7 +23,7 @@ WIDTH, PADDING, BOX, GAP, LINE = 640, 16, 44, 20, 18
 LETTERS = 88
 
 
-class Answer:
+class Answer(Savable):
     """What a question was answered with. In a notebook it shows as a picture, elsewhere as text; ``story`` holds the facts."""
 
     def __init__(self, story: Story) -> None:

@@ -28,18 +28,18 @@ LEAST_WIDTH, HEAD, PADDING, LINE = 480, 40, 16, 18
 LETTER = 6.7
 
 
-def svg(graph: Graph, folded: frozenset[int] | None = None, limit: int = MOST_BOXES) -> str:
+def svg(graph: Graph, folded: frozenset[int] | None = None, limit: int = MOST_BOXES, *, whole: bool = False) -> str:
     """The picture of a graph document with at most ``limit`` boxes, fewer where it would outgrow a page.
 
     ``folded`` are the folds to close (see :class:`Outline`); by default modules and repeats are folded until the
     picture fits, and when that is not enough the part nearest to the result is drawn. What is missing is said under
-    the picture.
+    the picture. With ``whole`` it may outgrow a page.
     """
-    whole = Outline(graph)
-    drawing = _drawing(graph, whole, folded, limit)
-    while not drawing.fits() and limit > FEWEST_BOXES:
+    outline = Outline(graph)
+    drawing = _drawing(graph, outline, folded, limit)
+    while not whole and not drawing.fits() and limit > FEWEST_BOXES:
         limit //= 2
-        drawing = _drawing(graph, whole, folded, limit)
+        drawing = _drawing(graph, outline, folded, limit)
     return drawing.text()
 
 

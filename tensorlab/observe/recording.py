@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorlab.observe import wire
 from tensorlab.observe.names import Names
-from tensorlab.observe.protocol import Message
+from tensorlab.observe.protocol import Message, Refused
 from tensorlab.observe.session import StepSession
 
 RECORDING = "tensorlab.recording/1"
@@ -22,22 +22,47 @@ def recorded(loss: Any, gradient: Any = None, *, names: Names | None = None, tit
     """
     session = StepSession(loss, gradient, retain_graph=True, names=names, title=title)
     try:
-        state = session.ask("initialize")
-        total = session.run.total
-        steps: list[Message] = []
-        details: dict[str, Message] = {}
-        for number in session.graph.nodes.id:
-            if len(details) >= MOST_DETAILED:
-                break
-            if session._input(number) is not None:
-                details[str(number)] = wire.to_json(session.inspect(number))
-        while (node := session.run.current) is not None:
-            steps.append(session.ask("next"))
-            if len(details) < MOST_DETAILED:
-                details[str(node.seq)] = wire.to_json(session.inspect(node.seq))
-            if steps[-1]["reason"] == "exception":
-                break
-        session.ask("restart")
+        return recorded_session(session)
     finally:
         session.close()
-    return {"schema": RECORDING, "state": state, "steps": steps, "details": details, "total": total}
+
+
+def recorded_session(session: StepSession) -> Message:
+    """The same for a session that stands anywhere: it is taken through its steps unseen, and put back where it stood.
+
+    Raises ``Refused`` for a session that is over, or whose gradients a person has edited: those would be lost on the way.
+    """
+    with session.lock:
+        if session.closed:
+            raise Refused(session.closed)
+        if session.edits:
+            raise Refused(
+                "a gradient was edited, and a recording begins anew without it; step back before the edit first"
+            )
+        stood, listeners = session.run.count, session._listeners
+        session._listeners = []
+        try:
+            session.restart()
+            return _steps(session)
+        finally:
+            session.go_to(stood)
+            session._listeners = listeners
+
+
+def _steps(session: StepSession) -> Message:
+    """Every step of a session that stands at its beginning."""
+    state = session.ask("initialize")
+    steps: list[Message] = []
+    details: dict[str, Message] = {}
+    for number in session.graph.nodes.id:
+        if len(details) >= MOST_DETAILED:
+            break
+        if session._input(number) is not None:
+            details[str(number)] = wire.to_json(session.inspect(number))
+    while (node := session.run.current) is not None:
+        steps.append(session.ask("next"))
+        if len(details) < MOST_DETAILED:
+            details[str(node.seq)] = wire.to_json(session.inspect(node.seq))
+        if steps[-1]["reason"] == "exception":
+            break
+    return {"schema": RECORDING, "state": state, "steps": steps, "details": details, "total": session.run.total}

@@ -10,7 +10,9 @@ import pytest
 
 import tensorlab as tl
 from tensorlab.display.player import page, written
-from tensorlab.observe.recording import RECORDING, recorded
+from tensorlab.observe.protocol import Refused
+from tensorlab.observe.recording import RECORDING, recorded, recorded_session
+from tensorlab.observe.session import StepSession
 
 
 def loss_of() -> tuple[tl.Tensor, tl.Tensor]:
@@ -51,7 +53,7 @@ def test_a_pass_with_a_failing_hook_is_recorded_up_to_the_failure() -> None:
 def test_the_page_reaches_for_nothing_and_text_of_a_user_cannot_leave_its_place() -> None:
     recording = recorded(loss_of()[1], title="</script><script>alert(1)</script>")
     html = page(recording, "const x = '</script>';", ".a{}", "<svg/>", "<b>t</b>")
-    assert html.count("</script>") == 2
+    assert html.count("</script>") == 3
     assert "<b>t</b>" not in html
     assert not re.search(r"(?:src|href)\s*=\s*[\"'](?!data:)", html)
     assert "default-src 'none'" in html
@@ -65,3 +67,22 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch: pytest.Mon
         written(target, "second")
     assert target.read_text() == "first"
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_a_session_is_recorded_from_where_it_stands_and_left_there():
+    x = tl.ones(3, requires_grad=True)
+    session = StepSession((x.tanh() * 2).sum())
+    told: list[object] = []
+    session.subscribe(told.append)
+    session.next(2)
+    told.clear()
+    recording = recorded_session(session)
+    assert len(recording["steps"]) == session.run.total
+    assert session.run.count == 2
+    assert told == []
+    session.set_gradient(session.run.current.seq, 0, (0,), 5.0)
+    with pytest.raises(Refused, match="step back before the edit"):
+        recorded_session(session)
+    session.close()
+    with pytest.raises(Refused, match="closed"):
+        recorded_session(session)

@@ -1,6 +1,7 @@
 // The gradient flow instrument: parameters in model order, steps to the right, the latest norm as a bar, and what needs a look.
 import { button, type Key } from './controls';
 import { h, setText, svg, type Undo } from './dom';
+import { exporterOf } from './export';
 import { short } from './format';
 import { Frame } from './frame';
 import { icon } from './icons';
@@ -75,7 +76,12 @@ class FlowView {
       { name: 'ArrowDown', does: 'the next parameter', run: () => this.open(this.opened + 1) },
       { name: 'ArrowUp', does: 'the parameter before', run: () => this.open(this.opened - 1) },
     ];
-    this.frame = new Frame(element, { testid: 'tl-flow', what: 'gradient flow', keys });
+    this.frame = new Frame(element, {
+      testid: 'tl-flow',
+      what: 'gradient flow',
+      keys,
+      exporter: exporterOf(client),
+    });
     this.pauseButton = button(
       { icon: 'finish', label: 'Hold', testid: 'tl-hold', title: 'Hold the picture (Space)' },
       () => this.toggle(),

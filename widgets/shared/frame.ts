@@ -1,12 +1,15 @@
 // The frame of an instrument that is made of elements: head, main part, aside, foot, help, and its empty and failed states.
 import { button, Help, isTyping, matches, type Key } from './controls';
 import { h, setText, Undos, type Undo } from './dom';
+import { ExportMenu, type Exporter } from './export';
 
 export interface FrameOptions {
   readonly testid: string;
   /** What the instrument is, first word of the head. */
   readonly what: string;
   readonly keys: readonly Key[];
+  /** Where its exported pictures come from: `exporterOf(client)`. */
+  readonly exporter: Exporter;
 }
 
 export class Frame {
@@ -40,12 +43,15 @@ export class Frame {
       role: 'region',
       'aria-label': options.what,
     });
+    const menu = new ExportMenu(this.root, options.exporter, { failed: message => this.fail(message) });
     const keys: Key[] = [
       ...options.keys,
+      menu.key,
       { name: '?', does: 'list all keys', run: () => this.help.toggle() },
     ];
     this.help = new Help(keys);
     this.controls.append(
+      menu.element,
       button({ icon: 'help', label: 'All keys', key: '?', bare: true }, () => this.help.toggle()),
     );
     const title = h('div', { class: 'tl-title' }, h('strong', {}, options.what), this.of, this.status);
@@ -56,7 +62,7 @@ export class Frame {
       this.help.element,
     );
     host.append(this.root);
-    this.undos.add(this.help.undo, () => this.root.remove());
+    this.undos.add(menu.undo, this.help.undo, () => this.root.remove());
     // JupyterLab must not take the keys of this instrument for its own.
     this.undos.on(
       window,

@@ -3,6 +3,7 @@ import './theme.css';
 import type { Paging } from './arrays';
 import { button } from './controls';
 import type { Undo } from './dom';
+import { exporterOf, type Exporter } from './export';
 import { inspect } from './inspector';
 import { graphOverview } from './overview';
 import { Client, Refused, type Transport } from './protocol';
@@ -15,6 +16,8 @@ export interface GraphOptions {
   detailOf?(id: number): Promise<NodeDetail>;
   /** A part of one of a node's arrays, likewise. */
   valuesOf?(id: number, part: string, start: readonly number[]): Promise<ArrayWindow>;
+  /** Where exported pictures come from. Left out where there are none. */
+  exporter?: Exporter;
   /** Opens a place in the code. */
   openSite?(site: Site): void;
   /** Takes the height of its container, as in a panel. */
@@ -50,7 +53,12 @@ export function mountGraphSession(
   const detailOf = (id: number) => client.request<NodeDetail>('inspect', { node: id });
   const valuesOf = (node: number, part: string, start: readonly number[]) =>
     client.request<ArrayWindow>('values', { node, part, start });
-  const view: GraphView = new GraphView(element, { detailOf, valuesOf, ...options });
+  const view: GraphView = new GraphView(element, {
+    detailOf,
+    valuesOf,
+    exporter: exporterOf(client),
+    ...options,
+  });
   client
     .request<{ graph: Graph }>('initialize')
     .then(({ graph }) => view.show(graph))
@@ -75,6 +83,7 @@ class GraphView {
       what: 'graph',
       keys: [],
       fill: options.fill,
+      exporter: options.exporter,
       detailOf: node => this.detailOf(node),
       opened: item => this.inspect(item),
     });

@@ -27,6 +27,7 @@ export const ICONS = {
   right: 'M6 3.5 10.5 8 6 12.5',
   copy: 'M5.5 5.5h7v7h-7ZM3.5 10.5v-7h7',
   up: 'M8 13V3.5M4.5 7 8 3.4 11.5 7',
+  save: 'M8 2.5v7M4.9 6.6 8 9.7l3.1-3.1M2.8 10.6v2.6h10.4v-2.6',
 } as const;
 
 export type IconName = keyof typeof ICONS;

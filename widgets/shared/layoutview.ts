@@ -1,6 +1,7 @@
 // The layout instrument: cells by index, the storage under them, who else lies there, and what calls would do.
 import { button, type Key } from './controls';
 import { h, svg, type Undo } from './dom';
+import { exporterOf } from './export';
 import { bytes } from './format';
 import { Frame } from './frame';
 import { icon, type IconName } from './icons';
@@ -53,7 +54,12 @@ class LayoutView {
       { name: 'Home', does: 'the first element' },
       { name: 'r', does: 'read the tensor again', run: () => this.refresh() },
     ];
-    this.frame = new Frame(element, { testid: 'tl-layout', what: 'layout', keys });
+    this.frame = new Frame(element, {
+      testid: 'tl-layout',
+      what: 'layout',
+      keys,
+      exporter: exporterOf(client),
+    });
     this.frame.controls.prepend(
       button({ icon: 'restart', label: 'Read again', key: 'r', testid: 'tl-refresh' }, () => this.refresh()),
     );

@@ -4,6 +4,7 @@ import type { Editing, Paging } from './arrays';
 import { Conditions } from './conditions';
 import { button, enable, type Key } from './controls';
 import { h, Undos, type Undo } from './dom';
+import { exporterOf, type Exporter } from './export';
 import { inspect } from './inspector';
 import { runOverview } from './overview';
 import { Client, Refused, type Transport } from './protocol';
@@ -34,6 +35,8 @@ import type {
 import { Viewer } from './viewer';
 
 export interface StepperOptions {
+  /** Where exported pictures come from, if not from the session. */
+  exporter?: Exporter;
   /** Opens a place in the code. */
   openSite?(site: Site): void;
   /** Takes the height of its container, as in a panel. */
@@ -88,6 +91,7 @@ class Stepper {
       what: 'backward',
       keys: this.keys(),
       fill: options.fill,
+      exporter: options.exporter ?? exporterOf(this.client),
       least: 430,
       detailOf: node => this.detailOf(node),
       opened: () => this.inspect(false),

@@ -1,6 +1,7 @@
 // The frame that both instruments share: head, picture with its text tree, inspector, foot, find, help and errors.
 import { button, Help, isTyping, matches, relabel, type Key } from './controls';
 import { h, setText, Undos } from './dom';
+import { ExportMenu, type Exporter } from './export';
 import { Finder } from './find';
 import { HoverCard } from './hovercard';
 import { layoutOf, type Box } from './layout';
@@ -17,6 +18,8 @@ export interface ViewerOptions {
   /** What the instrument is, first words of the head. */
   readonly what: string;
   readonly keys: readonly Key[];
+  /** Where its exported pictures come from; left out where there are none. */
+  readonly exporter?: Exporter;
   /** Takes the height of its container. */
   readonly fill?: boolean;
   /** The least height of picture and inspector. */
@@ -102,11 +105,21 @@ export class Viewer {
       go: item => this.open(item),
       leave: () => this.focus(),
     });
-    const keys = [...options.keys, ...this.ownKeys()];
+    const menu = options.exporter
+      ? new ExportMenu(this.root, options.exporter, {
+          look: () => ({ folded: [...this.folded] }),
+          failed: message => this.fail(message),
+        })
+      : null;
+    const keys = [...options.keys, ...(menu ? [menu.key] : []), ...this.ownKeys()];
     this.help = new Help(keys);
     this.foldButton = button({ icon: 'fold', label: 'Fold all parts', testid: 'tl-fold', bare: true }, () =>
       this.foldAll(),
     );
+    if (menu) {
+      this.controls.append(menu.element);
+      this.undos.add(menu.undo);
+    }
     this.build();
     this.undos.add(this.picture.undo, this.tree.undo, this.finder.undo, this.card.undo, this.help.undo);
     this.undos.add(() => this.root.remove());

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import anywidget
 
 from tensorlab.display.bundle import kept
+from tensorlab.display.player import view_page
+from tensorlab.display.saving import file_stem, saved
 from tensorlab.observe import wire
 from tensorlab.observe.names import Names, caller_namespace
-from tensorlab.observe.protocol import Message
+from tensorlab.observe.protocol import Message, Refused, served
 from tensorlab.observe.schema import Graph
 from tensorlab_widgets.comms import served_where_sent
 
@@ -51,6 +54,19 @@ def _contents(file: Path) -> Path | str:
     return file if os.environ.get("ANYWIDGET_HMR") == "1" else file.read_text("utf-8")
 
 
+def bundle_text(file: str) -> str:
+    """The text of a built file, for a page that holds it. Raises ``RuntimeError`` where the browser part was not built."""
+    path = STATIC / file
+    if not path.exists():
+        raise RuntimeError("the browser part has not been built. In a clone, run: npm install && npm run build")
+    return path.read_text("utf-8")
+
+
+def sheets(*names: str) -> str:
+    """The style sheets of these bundles, one after the other."""
+    return "".join(bundle_text(f"{name}.css") for name in names if (STATIC / f"{name}.css").exists())
+
+
 def user_names() -> Names:
     """The names in the code that called an instrument."""
     return Names(caller_namespace(str(HERE)))
@@ -78,11 +94,67 @@ class Instrument(anywidget.AnyWidget):
         """What pages show that cannot run the view, and notebooks that no kernel knows any more: a mime bundle."""
         return kept(self.graph)
 
+    # ---- export ------------------------------------------------------------------------------------------------------
+
+    def svg(self, look: Mapping[str, Any] | None = None) -> str:
+        """The picture as one self-contained SVG. ``look`` is what a view adds: how a person has arranged it."""
+        return str(self.still()["image/svg+xml"])
+
+    def page(self) -> str:
+        """The view as one HTML page that needs no network, kernel or server, with answers for what a reader can ask."""
+        word = self._word()
+        answers = [list(answer) for answer in self._kept_answers()]
+        still, name = self.svg(), self._called()
+        title = " of ".join(filter(None, (word, name)))
+        return view_page(
+            answers, bundle_text(f"{word}.js"), bundle_text("page.js"), sheets(word, "page"), still, title, self._stem()
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the view to a file; the ending says how: ``.svg``, or ``.html`` for a page that needs no kernel. Returns the path.
+
+        Raises ``ValueError`` for another ending, ``RuntimeError`` where the browser part was not built.
+        """
+        return saved(path, {".svg": self.svg, ".html": self.page})
+
+    def _word(self) -> str:
+        """The instrument's word: the name of its folder and of its bundle."""
+        return type(self).__module__.rpartition(".")[2]
+
+    def _called(self) -> str:
+        """What is shown, by the user's name for it."""
+        document = getattr(self, "document", None) or getattr(self, "graph", None)
+        return str(getattr(document, "title", ""))
+
+    def _stem(self) -> str:
+        return file_stem(self._word(), self._called())
+
+    def _requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What a view that was saved as a page can be asked."""
+        yield "initialize", {}
+
+    def _kept_answers(self) -> Iterator[tuple[str, dict[str, Any], str | None, Any]]:
+        """Command, arguments, and either why it was refused or the body of the answer."""
+        for command, arguments in self._requests():
+            answer = self._answer({"seq": 0, "command": command, "arguments": arguments})
+            yield command, arguments, answer["message"], answer["body"]
+
+    def _export(self, arguments: Mapping[str, Any]) -> Message:
+        kind = arguments.get("kind")
+        if kind not in ("svg", "html"):
+            raise Refused(f"a view is exported as 'svg' or 'html', not {kind!r}")
+        return {"name": f"{self._stem()}.{kind}", "text": self.page() if kind == "html" else self.svg(arguments)}
+
+    # ---- messages ----------------------------------------------------------------------------------------------------
+
     def _answer(self, request: Any) -> Message:
         raise AttributeError(f"{type(self).__name__} answers nothing")
 
     def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
-        self._deliver(self._answer(content))
+        if isinstance(content, Mapping) and content.get("command") == "export":
+            self._deliver(served(content, {"export": self._export}, ""))
+        else:
+            self._deliver(self._answer(content))
 
     def _deliver(self, message: Message) -> None:
         """Send an answer or an event; long columns of numbers go as one buffer."""

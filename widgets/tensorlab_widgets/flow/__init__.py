@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tensorlab.display.flow import svg
@@ -34,7 +35,7 @@ class FlowView(Instrument):
     def __init__(self, model: Any, *, title: str | None = None) -> None:
         module = model if is_module(model) else None
         if title is None and module is not None:
-            title = Names(caller_namespace(str(HERE))).of_module(type(module).__name__)
+            title = Names(caller_namespace(str(HERE))).of_module(module)
         pairs = module.named_parameters() if module is not None else _pairs(model)
         self.recorder = FlowRecorder(pairs, title or "", module)
         super().__init__()
@@ -65,6 +66,10 @@ class FlowView(Instrument):
     def still(self) -> dict[str, Any]:
         """The picture for pages that cannot run the view, as one SVG."""
         return {"image/svg+xml": svg(self.document)}
+
+    def _kept_answers(self) -> Iterator[tuple[str, dict[str, Any], str | None, Any]]:
+        ended = replace(self.document, attached=False)
+        yield "initialize", {}, None, {"flow": wire.to_json(ended)}
 
     def _answer(self, request: Any) -> Message:
         actions: dict[str, Callable[[Mapping[str, Any]], Message]] = {

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tensorlab.display.svg import svg
 from tensorlab.observe.protocol import Message
+from tensorlab.observe.recording import MOST_DETAILED
 from tensorlab.observe.schema import Graph
 from tensorlab.observe.snapshot import MOST_NODES
 from tensorlab.observe.viewer import GraphViewer
 from tensorlab_widgets.instrument import Instrument, script, styles, user_names
+
+#: Boxes of an exported picture.
+MOST_DRAWN = 2_000
+
+
+def drawn(graph: Graph, look: Mapping[str, Any] | None) -> str:
+    """A graph as a person has folded it (``{"folded": [...]}``), however large; without that, as it fits a page."""
+    folded = (look or {}).get("folded")
+    if not isinstance(folded, list) or not all(type(fold) is int for fold in folded):
+        return svg(graph)
+    return svg(graph, frozenset(folded), MOST_DRAWN, whole=True)
 
 
 class GraphView(Instrument):
@@ -35,6 +49,15 @@ class GraphView(Instrument):
     def graph(self) -> Graph:
         """The document that is shown."""
         return self._viewer.graph
+
+    def svg(self, look: Mapping[str, Any] | None = None) -> str:
+        """The picture as one self-contained SVG."""
+        return drawn(self.graph, look)
+
+    def _requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        yield from super()._requests()
+        for number in self.graph.nodes.id[-MOST_DETAILED:]:
+            yield "inspect", {"node": number}
 
     def _answer(self, request: Any) -> Message:
         return self._viewer.handle(request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tensorlab.display.memory import svg
@@ -45,6 +45,13 @@ class LayoutView(Instrument):
     def still(self) -> dict[str, Any]:
         """The picture for pages that cannot run the view, as one SVG."""
         return {"image/svg+xml": svg(self.document)}
+
+    def _requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        yield from super()._requests()
+        grid, dims = self.document.grid, len(self.document.shape)
+        for row, texts in zip(grid.row_numbers, grid.text, strict=True):
+            for column in grid.column_numbers[: len(texts)]:
+                yield "pick", {"index": [*grid.lead, *(row, column)[2 - min(dims, 2) :]]}
 
     def _answer(self, request: Any) -> Message:
         return self._viewer.handle(request)

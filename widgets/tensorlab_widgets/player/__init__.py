@@ -11,7 +11,7 @@ from tensorlab.display.svg import svg
 from tensorlab.observe import wire
 from tensorlab.observe.recording import recorded
 from tensorlab.observe.schema import Graph
-from tensorlab_widgets.instrument import STATIC, user_names
+from tensorlab_widgets.instrument import bundle_text, sheets, user_names
 
 
 def record(
@@ -22,10 +22,12 @@ def record(
     The reader steps forward and back, sets breakpoints and looks into nodes, without network, kernel or server. The pass is undone
     afterwards: gradients and graph are as they were. Raises ``RuntimeError`` where the browser part was not built.
     """
-    script, styles = STATIC / "player.js", STATIC / "player.css"
-    if not script.exists():
-        raise RuntimeError("the player has not been built. In a clone, run: npm install && npm run build")
+    bundle_text("player.js")
     recording = recorded(loss, gradient, names=user_names(), title=title)
+    return written(path, played(recording))
+
+
+def played(recording: dict[str, Any]) -> str:
+    """The page that plays a recording."""
     graph = wire.from_json(Graph, recording["state"]["graph"])
-    sheet = styles.read_text("utf-8") if styles.exists() else ""
-    return written(path, page(recording, script.read_text("utf-8"), sheet, svg(graph), graph.title or "the loss"))
+    return page(recording, bundle_text("player.js"), sheets("player"), svg(graph), graph.title or "the loss")

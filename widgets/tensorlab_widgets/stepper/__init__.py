@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tensorlab.observe.names import notebook_shell
 from tensorlab.observe.protocol import Message
+from tensorlab.observe.recording import recorded_session
 from tensorlab.observe.schema import Graph
 from tensorlab.observe.session import StepSession
 from tensorlab.observe.snapshot import MOST_NODES
+from tensorlab_widgets.graph import drawn
 from tensorlab_widgets.instrument import Instrument, script, styles, user_names
+from tensorlab_widgets.player import played
 
 #: The stepper that each notebook cell made last, and the execution it was made in.
 _by_cell: dict[str, tuple[str, weakref.ref[Stepper]]] = {}
@@ -51,6 +56,21 @@ class Stepper(Instrument):
     def graph(self) -> Graph:
         """The document that is shown."""
         return self.session.graph
+
+    def svg(self, look: Mapping[str, Any] | None = None) -> str:
+        """The graph as one self-contained SVG, with the states that its nodes have now."""
+        changes = self.session.ask("initialize")["stopped"]["changes"]
+        now = dict(zip(changes["node"], changes["state"], strict=True))
+        nodes = self.graph.nodes
+        state = tuple(now.get(number, before) for number, before in zip(nodes.id, nodes.state, strict=True))
+        return drawn(replace(self.graph, nodes=replace(nodes, state=state)), look)
+
+    def page(self) -> str:
+        """The whole pass as one HTML page in which a reader steps through it. The run stays where it stands."""
+        return played(recorded_session(self.session))
+
+    def _word(self) -> str:
+        return "backward"
 
     def _answer(self, request: Any) -> Message:
         return self.session.handle(request, self._deliver)
