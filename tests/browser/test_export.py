@@ -24,7 +24,7 @@ loss.backward(retain_graph=True); optimizer.step()
 VIEWS = {
     "tl-graph": ("torch.show.graph(loss)", "graph-loss"),
     "tl-stepper": ("torch.show.stepper(loss)", "backward-loss"),
-    "tl-layout": ("torch.show.layout(x.t(), title='x / transposed <b>')", "layout-x-transposed-b"),
+    "tl-layout": ("kept = x.t(); torch.show.layout(kept, title='x / transposed <b>')", "layout-x-transposed-b"),
     "tl-flow": ("flow", "flow-model"),
 }
 
