@@ -30,13 +30,14 @@ def graph(result: Any, *, title: str | None = None, limit: int | None = None) ->
     return _widgets().GraphView(result, title=title, **options)
 
 
-def layout(tensor: Any, *, title: str | None = None) -> Any:
+def layout(tensor: Any, *others: Any, title: str | None = None) -> Any:
     """How a tensor lies in memory: its cells and the storage under them, every other tensor there, and what calls would do.
 
     Pick an element to see the sum that leads to its address and who else sees it; try shapes, strides and offsets on a scratch
-    view, which never touches the tensor.
+    view, which never touches the tensor. ``others``, tensors or shapes, meet it in an operation: what is stretched in forward stands
+    there hollow, and what is summed in backward is said.
     """
-    return _widgets().LayoutView(tensor, title=title)
+    return _widgets().LayoutView(tensor, *others, title=title)
 
 
 def record(loss: Any, path: Any = "backward.html", gradient: Any = None, *, title: str | None = None) -> Any:

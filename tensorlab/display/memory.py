@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorlab.display.saving import Savable
 from tensorlab.display.style import SHEET
-from tensorlab.observe.schema import Alias, LayoutDocument, Verdict
+from tensorlab.observe.schema import Alias, Broadcast, LayoutDocument, Reading, Verdict
 from tensorlab.observe.words import bytes_text, count_text, shape_text
 
 WIDTH, PADDING, HEAD, LINE = 860, 20, 40, 18
@@ -42,7 +42,7 @@ class LayoutPicture(Savable):
 def text(document: LayoutDocument) -> str:
     """Sentence, cells with their storage elements, aliases and verdicts, line by line."""
     d = document
-    lines = [d.sentence, d.reading, "", f"  {_facts(d)}", ""]
+    lines = [d.sentence, d.reading.sentence, *([d.broadcast.sentence] if d.broadcast else []), "", f"  {_facts(d)}", ""]
     if d.grid.text:
         cells = [
             [f"{v} @{e}" for v, e in zip(*row, strict=True)] for row in zip(d.grid.text, d.grid.element, strict=True)
@@ -107,13 +107,16 @@ class _Page:
 def svg(document: LayoutDocument) -> str:
     """One card: the index grid, the storage, everything that lies in it, and what calls would do."""
     d, page = document, _Page()
+    if d.broadcast is not None:
+        _draw_broadcast(page, d.broadcast)
     _draw_grid(page, d)
     _draw_strip(page, d)
+    _draw_reading(page, d.reading)
     _draw_aliases(page, d)
     _draw_verdicts(page, d)
     page.y += 10
-    for line in (d.sentence, d.reading):
-        page.words(PADDING, line, "m", most=120)
+    for line in (d.sentence, d.reading.sentence):
+        page.words(PADDING, line, "m", most=130)
         page.y += LINE
     height = page.y + PADDING - LINE // 2
     label = escape("".join(c if c.isprintable() else " " for c in d.sentence), quote=True)
@@ -179,6 +182,47 @@ def _draw_strip(page: _Page, d: LayoutDocument) -> None:
         page.words(PADDING, f"byte {(s.first + start) * d.itemsize}", "q")
         page.y += 10
     page.y += LINE
+
+
+def _draw_reading(page: _Page, r: Reading) -> None:
+    """The first reads to the right, the cache line of each downwards."""
+    if len(r.element) < 2:
+        return
+    low, high = min(r.line), max(r.line)
+    page.words(PADDING, f"the first {len(r.element)} reads, and the cache line of each", "m")
+    page.y += 8
+    deep = min(high - low + 1, 8)
+    for i, line in enumerate(r.line):
+        at = (line - low) * (deep - 1) / max(high - low, 1)
+        kind = "tl-box tl-done" if i and r.line[i - 1] == line else "tl-box tl-waiting"
+        page.box(PADDING + i * 12, page.y + round(at * 10), 10, 8, kind, f"element {r.element[i]}, cache line {line}")
+    page.y += deep * 10 + LINE + 6
+
+
+def _draw_broadcast(page: _Page, b: Broadcast) -> None:
+    """Each side as the result sees it: repeats stand there hollow."""
+    page.words(PADDING, "broadcast" + (f" to {shape_text(b.shape)}" if b.dim < 0 else ""), "m")
+    page.y += LINE
+    top, x, bottom = page.y, PADDING, page.y
+    for o in b.operands:
+        page.y = top
+        page.words(x, f"{o.name} {shape_text(o.shape)}", "c", most=26)
+        for r, (texts, ghosts) in enumerate(zip(o.text, o.ghost, strict=True)):
+            for c, (value, ghost) in enumerate(zip(texts, ghosts, strict=True)):
+                left, above = x + c * 32, top + 8 + r * 22
+                page.box(left, above, 30, 20, "tl-off" if ghost else "tl-box tl-leaf", "repeated" if ghost else "")
+                page.y = above + 14
+                page.words(left + 15, value, "q", "middle", most=4)
+        page.y = top + 8 + len(o.text) * 22 + 16
+        if o.stretched:
+            page.words(x, f"backward: sum over {', '.join(map(str, o.stretched))}", "q", most=30)
+        bottom = max(bottom, page.y)
+        x += max(8 * 32, 200) + 24
+    page.y = bottom + LINE
+    for start in range(0, len(b.sentence), 125):
+        page.words(PADDING, b.sentence[start : start + 125], "m", most=126)
+        page.y += LINE
+    page.y += 8
 
 
 def _draw_aliases(page: _Page, d: LayoutDocument) -> None:

@@ -13,23 +13,30 @@ import numpy as np
 
 from tensorlab import backend, layout
 from tensorlab.dispatch import device_of, storage_of
-from tensorlab.layout import Blocked, Layout
+from tensorlab.layout import Layout
+from tensorlab.observe.bits import explained
+from tensorlab.observe.broadcast import meeting
+from tensorlab.observe.calls import verdicts
 from tensorlab.observe.names import NOTEBOOK_NAMES, is_module
-from tensorlab.observe.schema import LAYOUT, Alias, LayoutDocument, LayoutGrid, Picked, Scratch, StorageStrip, Verdict
-from tensorlab.observe.words import bytes_text, count_text, shape_text
+from tensorlab.observe.reading import LINE, reading
+from tensorlab.observe.schema import LAYOUT, Alias, LayoutDocument, LayoutGrid, Picked, Scratch, StorageStrip
+from tensorlab.observe.words import count_text, shape_text
 from tensorlab.tensor import Tensor
 from tensorlab.viewing import layout_of
 
+#: A name, a shape, and an array where there is one.
+Side = tuple[str, tuple[int, ...], Any]
 ROWS, COLUMNS, STRIP, SPANS, MOST_ALIASES = 8, 16, 64, 32, 12
-LINE = 64  # bytes of a cache line
 
 
-def layout_document(x: Any, title: str, namespace: Mapping[str, Any]) -> LayoutDocument:
-    """Everything that the layout instrument shows of a tensor."""
+def layout_document(x: Any, title: str, namespace: Mapping[str, Any], others: Sequence[Side] = ()) -> LayoutDocument:
+    """Everything that the layout instrument shows of a tensor. ``others`` are what it meets in an operation."""
     at = layout_of(x)
     root = _root(x)
     itemsize = x._a.dtype.itemsize
     contiguous = layout.is_contiguous(at.shape, at.strides)
+    stretch = strip(root, x._a.dtype, at)
+    met = meeting([(title or "it", tuple(at.shape), x._a), *others]) if others else None
     return LayoutDocument(
         schema=LAYOUT,
         title=title,
@@ -42,11 +49,12 @@ def layout_document(x: Any, title: str, namespace: Mapping[str, Any]) -> LayoutD
         contiguous=contiguous,
         version=storage_of(x).version if not storage_of(x).inference else 0,
         grid=grid(x._a, at),
-        strip=strip(root, x._a.dtype, at),
+        strip=stretch,
         aliases=tuple(aliases(x, title, namespace)),
         verdicts=tuple(verdicts(at, itemsize)),
-        reading=reading(at, itemsize),
-        sentence=sentence(title, at, contiguous, root.nbytes // itemsize if itemsize else 0),
+        reading=reading(at, itemsize, stretch.skew),
+        broadcast=met,
+        sentence=sentence(title, at, contiguous, stretch.total),
     )
 
 
@@ -137,22 +145,33 @@ def strip(root: Any, dtype: Any, at: Layout, first: int | None = None) -> Storag
     )
 
 
+def strip_of(x: Any, first: int) -> StorageStrip:
+    """The stretch of the storage of ``x`` that begins at an element."""
+    return strip(_root(x), x._a.dtype, layout_of(x), first)
+
+
 def aliases(x: Any, title: str, namespace: Mapping[str, Any]) -> Iterator[Alias]:
     """Named tensors over the storage of ``x``, itself first."""
-    yield _alias(title or "this tensor", x, "")
+    itemsize = x._a.dtype.itemsize
+    yield _alias(title or "this tensor", x, "", itemsize)
     st, count = x._st, 0
     for name, other in named_tensors(namespace):
-        if other is x or st is None or other._st is not st or other.dtype != x.dtype:
+        if other is x or st is None or other._st is not st:
             continue
-        yield _alias(name, other, "base" if x._view is not None and x._view.base is other else _note(other))
+        note = "base" if x._view is not None and x._view.base is other else _note(other)
+        kind = f", as {other.dtype.name}" if other.dtype != x.dtype else ""
+        yield _alias(name, other, note + kind, itemsize)
         count += 1
         if count == MOST_ALIASES:
             return
 
 
-def _alias(name: str, x: Any, note: str) -> Alias:
-    at = layout_of(x)
+def _alias(name: str, x: Any, note: str, itemsize: int) -> Alias:
+    """A tensor over the same storage; what it reaches is told in elements of ``itemsize`` bytes."""
+    at, own = layout_of(x), x._a.dtype.itemsize
     found = spans(at)
+    if own != itemsize:
+        found = _merged([(a * own // itemsize, ((b + 1) * own - 1) // itemsize) for a, b in found])
     first, last = tuple(a for a, _ in found), tuple(b for _, b in found)
     return Alias(name, tuple(at.shape), tuple(at.strides), at.offset, first, last, note)
 
@@ -201,92 +220,7 @@ def named_tensors(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from ((f"{name}[{k!r}]", v) for k, v in list(value.items())[:64] if isinstance(v, Tensor))
 
 
-# ------------------------------------------------------------------------------------------------------------ verdicts
-
-
-def verdicts(at: Layout, itemsize: int) -> Iterator[Verdict]:
-    """What the usual calls would do with a tensor that lies like this."""
-    shape, n = tuple(at.shape), len(at.shape)
-    count = math.prod(shape)
-    flat = layout.view(at, (count,))
-    yield _verdict(f"view({count})", flat, itemsize, count, at, copies=False)
-    yield _verdict(f"reshape({count})", flat, itemsize, count, at, copies=True)
-    if layout.is_contiguous(shape, at.strides):
-        yield Verdict("contiguous()", "view", 0, shape, tuple(at.strides), "it is already: the same tensor")
-    else:
-        yield Verdict("contiguous()", "copy", count * itemsize, shape, layout.contiguous_strides(shape), "row by row")
-    if n == 2:
-        yield _as_view("t()", layout.transpose(at, 0, 1))
-    elif n > 2:
-        yield _as_view("transpose(-2, -1)", layout.transpose(at, n - 2, n - 1))
-        order = tuple(reversed(range(n)))
-        yield _as_view(f"permute{order}", layout.permute(at, order))
-    yield _as_view("unsqueeze(0)", layout.unsqueeze(at, 0))
-    if 1 in shape:
-        yield _as_view("squeeze()", layout.squeeze(at, None))
-    yield _as_view(f"expand{(2, *shape)}", layout.expand(at, (2, *shape)))
-    if n and shape[0] > 1:
-        yield _as_view("[::2]", layout.slice_(at, 0, 0, shape[0], 2))
-        yield _as_view("unfold(0, 2, 1)", layout.unfold(at, 0, 2, 1))
-    if n > 1:
-        rest = (shape[0] * shape[1], *shape[2:])
-        yield _verdict(f"flatten(0, 1) -> {shape_text(rest)}", layout.view(at, rest), itemsize, count, at, copies=True)
-    cloned = _cloned(at)
-    kept = "keeps the order of dimensions" if cloned == tuple(at.strides) else "row by row"
-    yield Verdict("clone()", "copy", count * itemsize, shape, cloned, kept)
-
-
-def _cloned(at: Layout) -> tuple[int, ...]:
-    """The strides of a clone: the same where the elements fill their stretch of memory, else row by row."""
-    step = 1
-    for stride, size in sorted((s, n) for s, n in zip(at.strides, at.shape, strict=True) if n != 1):
-        if stride != step:
-            return layout.contiguous_strides(at.shape)
-        step *= size
-    return tuple(at.strides)
-
-
-def _as_view(call: str, after: Layout) -> Verdict:
-    return Verdict(call, "view", 0, tuple(after.shape), tuple(after.strides), "")
-
-
-def _verdict(call: str, found: Layout | Blocked, itemsize: int, count: int, at: Layout, copies: bool) -> Verdict:
-    if isinstance(found, Layout):
-        return _as_view(call, found)
-    d = found.dim
-    why = f"dimensions {d} | {d + 1}: stride {found.stride} is not {found.needed}"
-    if copies:
-        shape = _shape_of(call, count)
-        return Verdict(call, "copy", count * itemsize, shape, layout.contiguous_strides(shape), why)
-    return Verdict(call, "cannot", 0, (), (), why)
-
-
-def _shape_of(call: str, count: int) -> tuple[int, ...]:
-    if "[" in call:
-        return tuple(int(n) for n in call.split("[")[1].strip("]").split(",") if n.strip())
-    return (count,)
-
-
 # ------------------------------------------------------------------------------------------------------------ in words
-
-
-def reading(at: Layout, itemsize: int) -> str:
-    """What it costs to read the tensor row by row: jumps, and cache lines touched."""
-    shape, strides = at.shape, at.strides
-    count = math.prod(shape)
-    if count <= 1:
-        return "There is one element." if count else "There are no elements."
-    d = max(i for i, n in enumerate(shape) if n > 1)
-    step = strides[d] * itemsize
-    per_line = shape[d] if step == 0 else max(1, min(shape[d], LINE // abs(step))) if abs(step) <= LINE else 1
-    if abs(step) == itemsize:
-        return f"Read in order, each row lies in one piece: {count_text(min(LINE // itemsize, count), 'element')} to a cache line."
-    if step == 0:
-        return f"Dimension {d} has stride 0: its {shape[d]} elements are one and the same in memory."
-    return (
-        f"Read in order, it jumps {bytes_text(abs(step))} from element to element: {count_text(per_line, 'element')} to a cache line of "
-        f"{LINE} bytes instead of {max(1, LINE // itemsize)}."
-    )
 
 
 def sentence(title: str, at: Layout, contiguous: bool, total: int) -> str:
@@ -314,21 +248,29 @@ def picked(x: Any, index: Sequence[int], title: str, namespace: Mapping[str, Any
     element = at.offset + sum(i * s for i, s in zip(index, at.strides, strict=True))
     terms = " + ".join([str(at.offset), *(f"{i}·{s}" for i, s in zip(index, at.strides, strict=True))])
     value = np.asarray(backend.to_host(x._a[tuple(index)].reshape(1) if index else x._a.reshape(1)))
-    also = []
-    for alias in list(aliases(x, title, namespace))[1:]:
-        found = _index_of(element, Layout(alias.shape, alias.stride, alias.offset))
-        if found is not None:
-            also.append(f"{alias.name}[{', '.join(map(str, found))}]" if found else alias.name)
     itemsize = x._a.dtype.itemsize
-    bits = " ".join(f"{byte:08b}" for byte in reversed(value.tobytes()))
+    also = []
+    for name, other in named_tensors(namespace):
+        if other is x or x._st is None or other._st is not x._st or len(also) == MOST_ALIASES:
+            continue
+        place = element * itemsize // other._a.dtype.itemsize
+        found = _index_of(place, layout_of(other))
+        if found is not None:
+            also.append(f"{name}[{', '.join(map(str, found))}]" if found else name)
+    root, byte = _root(x), element * itemsize
+    start = backend.of(root).address(root)
+    parts, meaning = explained(x.dtype.name, value.tobytes())
     return Picked(
-        tuple(index),
-        element,
-        element * itemsize,
-        value_text(value.tolist()[0]),
-        f"{terms} = {element}",
-        tuple(also),
-        bits,
+        index=tuple(index),
+        element=element,
+        byte=byte,
+        address=f"0x{start + byte:x}",
+        line=(start % LINE + byte) // LINE,
+        text=value_text(value.tolist()[0]),
+        sum=f"{terms} = {element}",
+        also=tuple(also),
+        parts=parts,
+        value=meaning,
     )
 
 
@@ -345,21 +287,27 @@ def _index_of(element: int, at: Layout) -> tuple[int, ...] | None:
 
 def scratch(x: Any, shape: Sequence[int], stride: Sequence[int], offset: int) -> Scratch:
     """A view over the storage of ``x`` that a person tries out. It never touches the tensor."""
+    call = f"as_strided({tuple(shape)}, {tuple(stride)}, {offset})"
     if len(shape) != len(stride):
-        return Scratch(None, False, f"a shape of {len(shape)} dimensions needs as many strides, not {len(stride)}")
+        return _no_scratch(call, f"a shape of {len(shape)} dimensions needs as many strides, not {len(stride)}")
     if any(n < 0 for n in shape) or any(s < 0 for s in stride) or offset < 0:
-        return Scratch(None, False, "sizes, strides and the offset are 0 or more")
+        return _no_scratch(call, "sizes, strides and the offset are 0 or more")
     root, dtype = _root(x), x._a.dtype
     total = root.nbytes // dtype.itemsize
     last = offset + sum((n - 1) * s for n, s in zip(shape, stride, strict=True)) if 0 not in shape else offset - 1
     if last >= total:
-        return Scratch(None, False, f"it would reach element {last}; the storage ends at {total - 1}")
+        return _no_scratch(call, f"it would reach element {last}; the storage ends at {total - 1}")
     at = Layout(tuple(shape), tuple(stride), offset)
     a = backend.of(root).strided(
         root, at.shape, [s * dtype.itemsize for s in at.strides], offset * dtype.itemsize, dtype
     )
-    contiguous = layout.is_contiguous(at.shape, at.strides)
-    note = "contiguous" if contiguous else "not contiguous"
+    note = "contiguous" if layout.is_contiguous(at.shape, at.strides) else "not contiguous"
     if layout.overlaps_itself(at.shape, at.strides):
         note = "some elements share memory: such a view cannot be written to"
-    return Scratch(grid(a, at), contiguous, note)
+    found = spans(at)
+    first, ends = tuple(a for a, _ in found), tuple(b for _, b in found)
+    return Scratch(grid(a, at), note == "contiguous", first, ends, call, note)
+
+
+def _no_scratch(call: str, why: str) -> Scratch:
+    return Scratch(None, False, (), (), call, why)

@@ -18,7 +18,7 @@ from typing import Final, Literal
 GRAPH: Final = "tensorlab.graph/1"
 NODE: Final = "tensorlab.node/1"
 SESSION: Final = "tensorlab.session/1"
-LAYOUT: Final = "tensorlab.layout/1"
+LAYOUT: Final = "tensorlab.layout/2"
 FLOW: Final = "tensorlab.flow/1"
 
 #: What a node is, by its number in ``NodeColumns.kind``.
@@ -295,7 +295,8 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a call would do: give a view, copy so many bytes, or fail for a reason."""
+    """What a call would do: give a view, copy so many bytes, or fail for a reason. ``dims`` are the dimensions that stand in the
+    way; ``order`` the elements of the storage that a copy takes first, in the order in which it takes them."""
 
     call: str
     kind: Literal["view", "copy", "cannot"]
@@ -303,13 +304,57 @@ class Verdict:
     shape: tuple[int, ...]
     stride: tuple[int, ...]
     why: str
+    dims: tuple[int, ...]
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Reading a tensor in the order of its indexes: the first elements of the storage that are read and the cache line of each,
+    how many lines are touched, and how often the line changes. ``least`` is what as many elements in one piece need."""
+
+    element: tuple[int, ...]
+    line: tuple[int, ...]
+    reads: int
+    touched: int
+    fetched: int
+    least: int
+    exact: bool
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One side of a broadcast. ``stretched`` are the dimensions of the result along which it repeats itself, ``missing`` those of
+    them that it does not have; ``text`` and ``ghost`` are a corner of it as the result sees it, ghosts being repeats. In backward its
+    gradient is summed over ``stretched``: each element collects ``each`` gradients."""
+
+    name: str
+    shape: tuple[int, ...]
+    stretched: tuple[int, ...]
+    missing: int
+    each: int
+    text: tuple[tuple[str, ...], ...]
+    ghost: tuple[tuple[bool, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """Shapes that meet in one operation, aligned at the right. ``outer`` says that each side stretches where the other does not;
+    ``dim`` is the dimension of the result at which they do not meet, or -1."""
+
+    operands: tuple[Operand, ...]
+    shape: tuple[int, ...]
+    outer: bool
+    dim: int
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutDocument:
     """How a tensor lies in memory."""
 
-    schema: Literal["tensorlab.layout/1"]
+    schema: Literal["tensorlab.layout/2"]
     title: str
     dtype: str
     itemsize: int
@@ -323,30 +368,55 @@ class LayoutDocument:
     strip: StorageStrip
     aliases: tuple[Alias, ...]
     verdicts: tuple[Verdict, ...]
-    reading: str
+    reading: Reading
+    broadcast: Broadcast | None
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
+class Bits:
+    """A group of bits of one element, and what it says: a sign, an exponent, a mantissa."""
+
+    part: str
+    bits: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class Picked:
-    """Where one element lies: the sum that leads to it, and which other tensors see it, by index."""
+    """Where one element lies: the sum that leads to it, and which other tensors see it, by index. ``line`` is its cache line, counted
+    from the first of the storage."""
 
     index: tuple[int, ...]
     element: int
     byte: int
+    address: str
+    line: int
     text: str
     sum: str
     also: tuple[str, ...]
-    bits: str
+    parts: tuple[Bits, ...]
+    value: str  # how the bits make up the value
 
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """A view that a person tries out: what it would show, or why it cannot be."""
+    """A view that a person tries out: what it would show and the stretches of the storage it reaches, or why it cannot be."""
 
     grid: LayoutGrid | None
     contiguous: bool
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    call: str
     note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The answer to a call that was typed: a verdict, or how shapes meet."""
+
+    verdict: Verdict | None
+    broadcast: Broadcast | None
 
 
 @dataclass(frozen=True, slots=True)

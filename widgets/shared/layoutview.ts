@@ -1,15 +1,15 @@
 // The layout instrument: cells by index, the storage under them, who else lies there, and what calls would do.
+import { broadcastFigure, CallsView } from './callsview';
 import { button, type Key } from './controls';
-import { h, svg, type Undo } from './dom';
+import { h, type Undo } from './dom';
 import { exporterOf } from './export';
-import { bytes } from './format';
 import { Frame } from './frame';
-import { icon, type IconName } from './icons';
+import { numberField } from './numberfield';
 import { Client, type Transport } from './protocol';
 import { Scratchpad } from './scratchpad';
-import type { Alias, LayoutDocument, LayoutGrid, Picked, Scratch, StorageStrip, Verdict } from './snapshot';
+import type { LayoutDocument, LayoutGrid, Picked, Scratch, StorageStrip, Tried } from './snapshot';
+import { StorageView } from './storageview';
 
-const LINE = 64;
 const count = (number: number) => number.toLocaleString('en');
 const list = (numbers: readonly number[]) => `[${numbers.join(', ')}]`;
 
@@ -35,12 +35,19 @@ class LayoutView {
   private document: LayoutDocument | null = null;
   private grid: LayoutGrid | null = null;
   private index: number[] = [];
-  private readonly cells = h('table', { class: 'tl-grid', role: 'grid', 'data-testid': 'tl-grid' });
+  private readonly cells = h('table', {
+    class: 'tl-grid',
+    role: 'grid',
+    'aria-label': 'values by index',
+    'data-testid': 'tl-grid',
+  });
   private readonly caption = h('p', { class: 'tl-muted', 'data-testid': 'tl-grid-caption' });
-  private readonly where = h('div', { class: 'tl-where', 'data-testid': 'tl-where', 'aria-live': 'polite' });
-  private readonly strip = h('div', { class: 'tl-storage', 'data-testid': 'tl-strip' });
-  private readonly bars = h('div', { class: 'tl-bars', 'data-testid': 'tl-aliases' });
+  private readonly where = h('div', { class: 'tl-where', 'data-testid': 'tl-where', role: 'status' });
+  private readonly lead = h('div', { class: 'tl-field-row', 'data-testid': 'tl-lead' });
+  private readonly storage: StorageView;
+  private readonly calls: CallsView;
   private readonly scratchpad: Scratchpad;
+  private readonly lines = new Set<number>(); // cache lines touched on a walk
   private asked = 0;
 
   constructor(
@@ -52,6 +59,8 @@ class LayoutView {
       { name: 'ArrowDown', does: 'the same place of the next row' },
       { name: 'PageDown', does: 'the next index of the dimension before' },
       { name: 'Home', does: 'the first element' },
+      { name: 'w', does: 'walk on to the next element in the order of reading', run: () => this.walk() },
+      { name: 't', does: 'type a call to try', run: () => this.calls.focus() },
       { name: 'r', does: 'read the tensor again', run: () => this.refresh() },
     ];
     this.frame = new Frame(element, {
@@ -63,8 +72,17 @@ class LayoutView {
     this.frame.controls.prepend(
       button({ icon: 'restart', label: 'Read again', key: 'r', testid: 'tl-refresh' }, () => this.refresh()),
     );
-    this.scratchpad = new Scratchpad((shape, stride, offset) =>
-      this.client.request<Scratch>('scratch', { shape, stride, offset }),
+    this.frame.controls.prepend(
+      button({ icon: 'next', label: 'Walk', key: 'w', testid: 'tl-walk' }, () => this.walk()),
+    );
+    this.storage = new StorageView(
+      first => this.client.request<StorageStrip>('strip', { first }),
+      error => this.frame.fail(error.message),
+    );
+    this.calls = new CallsView(call => this.client.request<Tried>('try', { call }));
+    this.scratchpad = new Scratchpad(
+      (shape, stride, offset) => this.client.request<Scratch>('scratch', { shape, stride, offset }),
+      scratch => this.storage.tryOut(scratch),
     );
     this.frame.undos.on(this.cells, 'keydown', event => this.key(event));
     this.frame.undos.on(this.cells, 'click', event => {
@@ -87,24 +105,21 @@ class LayoutView {
       `${list(document.shape)} ${document.dtype} · stride ${list(document.stride)} · offset ${document.offset} · ${kind}`,
     );
     frame.say(document.sentence);
+    this.storage.show(document);
+    this.calls.show(document);
+    this.lines.clear();
     frame.main.replaceChildren(
-      h('div', { class: 'tl-where-row' }, h('div', {}, this.caption, this.cells), this.where),
-      this.storageTitle(document),
-      this.strip,
-      h('h4', {}, 'Who lies in it'),
-      this.bars,
+      ...(document.broadcast ? [broadcastFigure(document.broadcast)] : []),
+      h('div', { class: 'tl-where-row' }, h('div', {}, this.lead, this.caption, this.cells), this.where),
+      this.storage.element,
     );
     frame.aside.replaceChildren(
-      h('h4', {}, `What would a call do to ${document.title || 'it'}?`),
-      h('ul', { class: 'tl-verdicts', 'data-testid': 'tl-verdicts' }, ...document.verdicts.map(verdictRow)),
-      h('h4', {}, 'Reading it in order'),
-      h('p', { class: 'tl-muted' }, document.reading),
-      h('h4', {}, 'Try it'),
+      this.calls.element,
+      h('h4', {}, 'Try another layout'),
       this.scratchpad.element,
     );
     this.scratchpad.reset(document);
-    this.drawStrip(document.strip);
-    this.bars.replaceChildren(...document.aliases.map(alias => aliasRow(alias, document.strip.total)));
+    this.drawLead(document);
     this.setGrid(document.grid);
     const start = document.shape.map(() => 0);
     if (!document.shape.includes(0))
@@ -116,34 +131,56 @@ class LayoutView {
     return index.map((i, d) => Math.max(0, Math.min(i, this.document!.shape[d] - 1)));
   }
 
-  private storageTitle(document: LayoutDocument): HTMLElement {
-    const { strip } = document;
-    const part =
-      strip.text.length < strip.total
-        ? `, elements ${count(strip.first)} to ${count(strip.first + strip.text.length - 1)} shown`
-        : '';
-    const about = `${count(strip.total)} elements · ${bytes(strip.bytes)} · ${document.device} · version ${document.version}${part}`;
-    return h('p', {}, h('strong', {}, 'storage '), h('span', { class: 'tl-muted' }, about));
+  /** A number for each dimension before the last two. */
+  private drawLead({ shape }: LayoutDocument): void {
+    const before = Math.max(shape.length - 2, 0);
+    const fields = shape.slice(0, before).map((size, d) =>
+      numberField({
+        label: `index of dimension ${d}`,
+        value: 0,
+        most: Math.max(size - 1, 0),
+        set: value => {
+          if (value !== this.index[d])
+            void this.pick(
+              this.index.map((i, k) => (k === d ? value : i)),
+              false,
+            );
+        },
+      }),
+    );
+    this.lead.hidden = !before || shape.includes(0);
+    this.lead.replaceChildren(
+      h('span', { class: 'tl-muted' }, 'at'),
+      ...fields.flatMap((field, d) => [field, h('span', { class: 'tl-muted' }, `of ${shape[d]}`)]),
+    );
   }
 
   // ---- the grid ------------------------------------------------------------------------------------------------------
 
   private setGrid(grid: LayoutGrid): void {
     this.grid = grid;
-    const lead = grid.lead.length ? `at ${list(grid.lead)} ` : '';
-    const note = [lead && `${lead}of the dimensions before`, grid.caption].filter(Boolean).join(' · ');
+    const lead = grid.lead.length ? `the last two dimensions at ${list(grid.lead)}` : '';
+    const note = [lead, grid.caption].filter(Boolean).join(' · ');
+    grid.lead.forEach((value, d) => {
+      const field = this.lead.querySelectorAll('input')[d];
+      if (field && Number(field.value) !== value) field.value = String(value);
+    });
     this.caption.textContent = note || 'values by index';
     const head = h(
       'tr',
       {},
-      h('th', {}),
+      h('th', {}, h('span', { class: 'tl-unseen' }, 'row and column')),
       ...grid.column_numbers.map(c => h('th', { scope: 'col' }, String(c))),
     );
     const rows = grid.row_numbers.map((row, r) =>
       h(
         'tr',
         {},
-        h('th', { scope: 'row' }, this.document!.shape.length > 1 ? String(row) : ''),
+        h(
+          'th',
+          { scope: 'row' },
+          this.document!.shape.length > 1 ? String(row) : h('span', { class: 'tl-unseen' }, 'values'),
+        ),
         ...grid.column_numbers.map((column, c) =>
           h(
             'td',
@@ -191,7 +228,18 @@ class LayoutView {
     void this.pick(this.clamped(next));
   }
 
-  private async pick(index: number[], focus = true): Promise<void> {
+  /** The next element as the tensor is read in order, and what that costs. */
+  private walk(): void {
+    const { shape } = this.document!;
+    if (shape.includes(0)) return;
+    const next = this.index.slice();
+    let d = next.length - 1;
+    while (d >= 0 && ++next[d] === shape[d]) next[d--] = 0;
+    if (d < 0) this.lines.clear();
+    void this.pick(next, true, true);
+  }
+
+  private async pick(index: number[], focus = true, walking = false): Promise<void> {
     const asked = ++this.asked;
     this.index = index;
     try {
@@ -210,7 +258,8 @@ class LayoutView {
       const picked = await this.client.request<Picked>('pick', { index });
       if (asked !== this.asked) return;
       this.frame.fail('');
-      this.mark(picked, focus);
+      this.mark(picked, focus, walking);
+      await this.storage.pick(picked.element);
     } catch (error) {
       this.frame.fail((error as Error).message);
     }
@@ -229,7 +278,7 @@ class LayoutView {
     );
   }
 
-  private mark(picked: Picked, focus: boolean): void {
+  private mark(picked: Picked, focus: boolean, walking: boolean): void {
     const n = picked.index.length;
     for (const cell of this.cells.querySelectorAll<HTMLElement>('td')) {
       const row = n > 1 ? picked.index[n - 2] : 0;
@@ -240,51 +289,54 @@ class LayoutView {
       cell.tabIndex = chosen ? 0 : -1;
       if (chosen && focus) cell.focus({ preventScroll: true });
     }
-    for (const cell of this.strip.querySelectorAll<HTMLElement>('.tl-slot')) {
-      const chosen = Number(cell.dataset.element) === picked.element;
-      cell.classList.toggle('tl-picked', chosen);
-    }
     this.frame.root.dataset.element = String(picked.element);
     const name = this.document!.title || 'it';
     const letters = [
       'offset',
       ...picked.index.map((i, d) => `${i}·stride${String.fromCharCode(0x2080 + (d % 10))}`),
     ];
+    const known = this.lines.has(picked.line);
+    if (!walking) this.lines.clear();
+    this.lines.add(picked.line);
+    const walked = known
+      ? 'a cache line that was touched before'
+      : `cache line number ${this.lines.size} of this walk`;
+    const open = this.where.querySelector('details')?.open ?? false;
+    const bits = h(
+      'details',
+      {},
+      h('summary', {}, `bits of ${picked.text}`),
+      h(
+        'div',
+        { class: 'tl-bits', 'data-testid': 'tl-bits' },
+        ...picked.parts.map(part =>
+          h(
+            'div',
+            { class: 'tl-bit' },
+            h('code', {}, part.bits),
+            h('span', { class: 'tl-muted' }, part.part),
+            h('span', {}, part.says),
+          ),
+        ),
+      ),
+      h('p', {}, h('code', {}, picked.value)),
+    );
+    bits.open = open;
     this.where.replaceChildren(
       h('h4', {}, `Where is ${name}${n ? list(picked.index) : ''}?`),
       h('p', {}, h('code', {}, letters.join(' + '))),
       h('p', {}, h('code', {}, picked.sum)),
       h('p', {}, `element ${count(picked.element)}, byte ${count(picked.byte)}: ${picked.text}`),
+      h(
+        'p',
+        { class: 'tl-muted' },
+        `address ${picked.address} · cache line ${count(picked.line)}${walking ? ` · ${walked}` : ''}`,
+      ),
       ...(picked.also.length
         ? [h('p', { class: 'tl-muted' }, `The same bytes: ${picked.also.join(', ')}`)]
         : []),
-      h('details', {}, h('summary', {}, 'bits'), h('code', { class: 'tl-bits' }, picked.bits)),
+      bits,
     );
-  }
-
-  // ---- the storage ---------------------------------------------------------------------------------------------------
-
-  private drawStrip(strip: StorageStrip): void {
-    const { itemsize, aliases } = this.document!;
-    const own = aliases[0];
-    const reached = (e: number) => own.first.some((a, i) => a <= e && e <= own.last[i]);
-    this.strip.replaceChildren(
-      ...strip.text.map((text, i) => {
-        const element = strip.first + i;
-        const starts = (element * itemsize + strip.skew) % LINE < itemsize;
-        return h(
-          'div',
-          {
-            class: `tl-slot${reached(element) ? '' : ' tl-unreached'}${starts ? ' tl-line-start' : ''}`,
-            'data-element': element,
-            title: `element ${element}, byte ${element * itemsize}${starts ? ', a cache line of 64 bytes begins here' : ''}`,
-          },
-          h('span', {}, text),
-          h('small', {}, String(element * itemsize)),
-        );
-      }),
-    );
-    if (!strip.text.length) this.strip.append(h('p', { class: 'tl-muted' }, 'The storage is empty.'));
   }
 
   private async refresh(): Promise<void> {
@@ -296,53 +348,4 @@ class LayoutView {
       this.frame.fail((error as Error).message);
     }
   }
-}
-
-const OUTCOMES: Record<Verdict['kind'], { name: IconName; word: string }> = {
-  view: { name: 'tick', word: 'view' },
-  copy: { name: 'copy', word: 'copies' },
-  cannot: { name: 'close', word: 'cannot' },
-};
-
-function verdictRow(verdict: Verdict): HTMLElement {
-  const { name, word } = OUTCOMES[verdict.kind];
-  const detail =
-    verdict.kind === 'view'
-      ? `stride ${list(verdict.stride)}`
-      : verdict.kind === 'copy'
-        ? bytes(verdict.bytes)
-        : '';
-  return h(
-    'li',
-    { class: `tl-verdict tl-${verdict.kind}`, 'data-call': verdict.call, 'data-kind': verdict.kind },
-    h('code', {}, verdict.call),
-    h('span', { class: 'tl-outcome' }, icon(name, 12), ` ${word}`),
-    h('span', { class: 'tl-muted' }, [detail, verdict.why].filter(Boolean).join(' · ')),
-  );
-}
-
-function aliasRow(alias: Alias, total: number): HTMLElement {
-  const bar = svg('svg', {
-    viewBox: `0 0 ${Math.max(total, 1)} 1`,
-    preserveAspectRatio: 'none',
-    'aria-hidden': 'true',
-  });
-  alias.first.forEach((a, i) =>
-    bar.append(svg('rect', { x: a, y: 0, width: alias.last[i] - a + 1, height: 1, class: 'tl-span' })),
-  );
-  const reach = alias.first.length
-    ? `elements ${alias.first[0]} to ${alias.last[alias.last.length - 1]}`
-    : 'no elements';
-  return h(
-    'div',
-    { class: 'tl-alias', title: reach },
-    h(
-      'code',
-      { class: 'tl-cut' },
-      alias.name,
-      alias.note ? h('span', { class: 'tl-muted' }, ` ${alias.note}`) : null,
-    ),
-    h('div', { class: 'tl-reach' }, bar),
-    h('span', { class: 'tl-muted tl-cut' }, `${list(alias.shape)} stride ${list(alias.stride)}`),
-  );
 }

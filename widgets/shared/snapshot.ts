@@ -3,7 +3,7 @@
 export const GRAPH = 'tensorlab.graph/1';
 export const NODE = 'tensorlab.node/1';
 export const SESSION = 'tensorlab.session/1';
-export const LAYOUT = 'tensorlab.layout/1';
+export const LAYOUT = 'tensorlab.layout/2';
 export const FLOW = 'tensorlab.flow/1';
 export const GRADIENTS = ['none', 'zero', 'finite', 'not finite'] as const;
 export const KINDS = ['operation', 'parameter', 'leaf', 'input', 'root'] as const;
@@ -317,7 +317,9 @@ export interface Alias {
 }
 
 /**
- * What a call would do: give a view, copy so many bytes, or fail for a reason.
+ * What a call would do: give a view, copy so many bytes, or fail for a reason. `dims` are the dimensions that
+ * stand in the way; `order` the elements of the storage that a copy takes first, in the order in which it
+ * takes them.
  */
 export interface Verdict {
   readonly call: string;
@@ -326,13 +328,59 @@ export interface Verdict {
   readonly shape: readonly number[];
   readonly stride: readonly number[];
   readonly why: string;
+  readonly dims: readonly number[];
+  readonly order: readonly number[];
+}
+
+/**
+ * Reading a tensor in the order of its indexes: the first elements of the storage that are read and the cache
+ * line of each, how many lines are touched, and how often the line changes. `least` is what as many elements
+ * in one piece need.
+ */
+export interface Reading {
+  readonly element: readonly number[];
+  readonly line: readonly number[];
+  readonly reads: number;
+  readonly touched: number;
+  readonly fetched: number;
+  readonly least: number;
+  readonly exact: boolean;
+  readonly sentence: string;
+}
+
+/**
+ * One side of a broadcast. `stretched` are the dimensions of the result along which it repeats itself,
+ * `missing` those of them that it does not have; `text` and `ghost` are a corner of it as the result sees it,
+ * ghosts being repeats. In backward its gradient is summed over `stretched`: each element collects `each`
+ * gradients.
+ */
+export interface Operand {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly stretched: readonly number[];
+  readonly missing: number;
+  readonly each: number;
+  readonly text: readonly (readonly string[])[];
+  readonly ghost: readonly (readonly boolean[])[];
+}
+
+/**
+ * Shapes that meet in one operation, aligned at the right. `outer` says that each side stretches where the
+ * other does not; `dim` is the dimension of the result at which they do not meet, or -1.
+ */
+export interface Broadcast {
+  readonly operands: readonly Operand[];
+  readonly shape: readonly number[];
+  readonly outer: boolean;
+  readonly dim: number;
+  readonly sentence: string;
 }
 
 /**
  * How a tensor lies in memory.
  */
 export interface LayoutDocument {
-  readonly schema: 'tensorlab.layout/1';
+  readonly schema: 'tensorlab.layout/2';
   readonly title: string;
   readonly dtype: string;
   readonly itemsize: number;
@@ -346,30 +394,57 @@ export interface LayoutDocument {
   readonly strip: StorageStrip;
   readonly aliases: readonly Alias[];
   readonly verdicts: readonly Verdict[];
-  readonly reading: string;
+  readonly reading: Reading;
+  readonly broadcast: Broadcast | null;
   readonly sentence: string;
 }
 
 /**
- * Where one element lies: the sum that leads to it, and which other tensors see it, by index.
+ * A group of bits of one element, and what it says: a sign, an exponent, a mantissa.
+ */
+export interface Bits {
+  readonly part: string;
+  readonly bits: string;
+  readonly says: string;
+}
+
+/**
+ * Where one element lies: the sum that leads to it, and which other tensors see it, by index. `line` is its
+ * cache line, counted from the first of the storage.
  */
 export interface Picked {
   readonly index: readonly number[];
   readonly element: number;
   readonly byte: number;
+  readonly address: string;
+  readonly line: number;
   readonly text: string;
   readonly sum: string;
   readonly also: readonly string[];
-  readonly bits: string;
+  readonly parts: readonly Bits[];
+  /** how the bits make up the value */
+  readonly value: string;
 }
 
 /**
- * A view that a person tries out: what it would show, or why it cannot be.
+ * A view that a person tries out: what it would show and the stretches of the storage it reaches, or why it
+ * cannot be.
  */
 export interface Scratch {
   readonly grid: LayoutGrid | null;
   readonly contiguous: boolean;
+  readonly first: readonly number[];
+  readonly last: readonly number[];
+  readonly call: string;
   readonly note: string;
+}
+
+/**
+ * The answer to a call that was typed: a verdict, or how shapes meet.
+ */
+export interface Tried {
+  readonly verdict: Verdict | null;
+  readonly broadcast: Broadcast | null;
 }
 
 /**

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tensorlab.display.memory import svg
+from tensorlab.observe.memory import Side
 from tensorlab.observe.memory_viewer import LayoutViewer
 from tensorlab.observe.names import Names, caller_namespace, notebook_namespace
 from tensorlab.observe.protocol import Message
@@ -17,6 +18,7 @@ from tensorlab_widgets.instrument import HERE, Instrument, script, styles
 
 class LayoutView(Instrument):
     """A live picture of how ``tensor`` lies in memory. ``title`` is what it is called (its name in your code by default).
+    ``others``, tensors or shapes, are what it meets in an operation: the picture shows what is stretched and what is summed.
 
     The view keeps no tensor alive: when the tensor goes, the picture stays and says so. Raises ``TypeError`` for anything else.
 
@@ -29,12 +31,14 @@ class LayoutView(Instrument):
     _esm = script("layout")
     _css = styles("layout")
 
-    def __init__(self, tensor: Any, *, title: str | None = None) -> None:
+    def __init__(self, tensor: Any, *others: Any, title: str | None = None) -> None:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"a layout is shown of a Tensor, not of {type(tensor).__name__}")
         namespace = caller_namespace(str(HERE))
-        name = Names(namespace).of_tensor(tensor) if title is None else title
-        self._viewer = LayoutViewer(tensor, name, _names(namespace))
+        names = Names(namespace)
+        name = names.of_tensor(tensor) if title is None else title
+        sides = [_side(other, names, place) for place, other in enumerate(others, 2)]
+        self._viewer = LayoutViewer(tensor, name, _names(namespace), sides)
         super().__init__()
 
     @property
@@ -59,6 +63,15 @@ class LayoutView(Instrument):
     def __repr__(self) -> str:
         d = self.document
         return f"LayoutView({d.title or 'tensor'} {list(d.shape)}, stride {list(d.stride)})"
+
+
+def _side(other: Any, names: Names, place: int) -> Side:
+    """What a tensor meets: another one, or a shape."""
+    if isinstance(other, Tensor):
+        return names.of_tensor(other) or f"tensor {place}", tuple(other.shape), other._a
+    if isinstance(other, (tuple, list)) and all(type(n) is int and n >= 0 for n in other):
+        return f"shape {place}", tuple(other), None
+    raise TypeError(f"a layout meets tensors or shapes, not {type(other).__name__}")
 
 
 def _names(namespace: Mapping[str, Any]) -> Any:
