@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 from tensorlab.display.saving import Savable
@@ -219,8 +220,8 @@ def _draw_broadcast(page: _Page, b: Broadcast) -> None:
         bottom = max(bottom, page.y)
         x += max(8 * 32, 200) + 24
     page.y = bottom + LINE
-    for start in range(0, len(b.sentence), 125):
-        page.words(PADDING, b.sentence[start : start + 125], "m", most=126)
+    for line in wrap(b.sentence, 125):
+        page.words(PADDING, line, "m", most=126)
         page.y += LINE
     page.y += 8
 

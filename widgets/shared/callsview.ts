@@ -184,6 +184,7 @@ export function broadcastFigure(broadcast: Broadcast): HTMLElement {
   return h(
     'figure',
     { class: 'tl-broadcast', 'data-testid': 'tl-broadcast', 'data-outer': String(broadcast.outer) },
+    h('h4', {}, dim < 0 ? `Broadcast to ${list(shape)}` : 'Broadcast'),
     broadcast.outer || dim >= 0
       ? h('p', { class: 'tl-wrong' }, icon('octagonLine', 12), dim < 0 ? ' implicit table' : ' cannot')
       : null,
