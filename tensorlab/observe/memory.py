@@ -249,7 +249,7 @@ def picked(x: Any, index: Sequence[int], title: str, namespace: Mapping[str, Any
     terms = " + ".join([str(at.offset), *(f"{i}·{s}" for i, s in zip(index, at.strides, strict=True))])
     value = np.asarray(backend.to_host(x._a[tuple(index)].reshape(1) if index else x._a.reshape(1)))
     itemsize = x._a.dtype.itemsize
-    also = []
+    also: list[str] = []
     for name, other in named_tensors(namespace):
         if other is x or x._st is None or other._st is not x._st or len(also) == MOST_ALIASES:
             continue
