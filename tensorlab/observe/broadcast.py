@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorlab import backend
 from tensorlab.observe.schema import Broadcast, Operand
-from tensorlab.observe.words import count_text, shape_text
+from tensorlab.observe.words import count_text, shape_text, value_text
 
 ROWS, COLUMNS = 6, 8
 
@@ -46,8 +46,6 @@ def _operand(name: str, shape: tuple[int, ...], array: Any, whole: tuple[int, ..
 
 def _corner(array: Any, aligned: tuple[int, ...], rows: int, columns: int) -> tuple[tuple[str, ...], ...]:
     """The first values of the last two dimensions, repeated where the side is stretched; empty words where there is no array."""
-    from tensorlab.observe.memory import value_text
-
     if array is None:
         return tuple(("",) * columns for _ in range(rows))
     part = array[(0,) * (array.ndim - 2)] if array.ndim > 2 else array

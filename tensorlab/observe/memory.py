@@ -20,7 +20,7 @@ from tensorlab.observe.calls import verdicts
 from tensorlab.observe.names import NOTEBOOK_NAMES, is_module
 from tensorlab.observe.reading import LINE, reading
 from tensorlab.observe.schema import LAYOUT, Alias, LayoutDocument, LayoutGrid, Picked, Scratch, StorageStrip
-from tensorlab.observe.words import count_text, shape_text
+from tensorlab.observe.words import count_text, shape_text, value_text
 from tensorlab.tensor import Tensor
 from tensorlab.viewing import layout_of
 
@@ -107,20 +107,6 @@ def _caption(shape: tuple[int, ...], rows: Sequence[int], columns: Sequence[int]
     if shape and len(columns) < shape[-1]:
         said.append(f"columns {columns[0]} to {columns[-1]} of {shape[-1]:,}")
     return ", ".join(said)
-
-
-def value_text(value: Any) -> str:
-    """One value in few letters."""
-    if isinstance(value, bool):
-        return str(value)
-    if isinstance(value, complex):
-        return f"{value.real:.3g}{value.imag:+.3g}j"
-    if isinstance(value, float):
-        return "NaN" if math.isnan(value) else f"{value:.3g}"
-    try:
-        return f"{float(value):.3g}" if not isinstance(value, int) else str(value)
-    except (TypeError, ValueError):
-        return str(value)
 
 
 # ------------------------------------------------------------------------------------------------------------ storage

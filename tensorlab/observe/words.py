@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -33,3 +34,17 @@ def number_text(value: float) -> str:
 def count_text(number: int, one: str, many: str | None = None) -> str:
     """A count with its noun: ``1 node``, ``1,200 nodes``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def value_text(value: Any) -> str:
+    """One value in few letters."""
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, complex):
+        return f"{value.real:.3g}{value.imag:+.3g}j"
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else f"{value:.3g}"
+    try:
+        return f"{float(value):.3g}" if not isinstance(value, int) else str(value)
+    except (TypeError, ValueError):
+        return str(value)
