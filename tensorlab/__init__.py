@@ -17,10 +17,12 @@ from tensorlab.autograd import is_grad_enabled as is_grad_enabled
 from tensorlab.autograd import no_grad as no_grad
 from tensorlab.autograd import set_grad_enabled as set_grad_enabled
 from tensorlab.creation import as_tensor as as_tensor
-from tensorlab.creation import asarray as asarray
 from tensorlab.creation import from_numpy as from_numpy
 from tensorlab.creation import frombuffer as frombuffer
 from tensorlab.creation import tensor as tensor
+from tensorlab.defaults import get_default_device as get_default_device
+from tensorlab.defaults import get_device_module as get_device_module
+from tensorlab.defaults import set_default_device as set_default_device
 from tensorlab.device import device as device
 from tensorlab.dtypes import bfloat16 as bfloat16
 from tensorlab.dtypes import bool_ as bool  # noqa: F401  (re-exported under the name people type)
@@ -73,6 +75,9 @@ from tensorlab.factories import triu_indices as triu_indices
 from tensorlab.factories import zeros as zeros
 from tensorlab.factories import zeros_like as zeros_like
 from tensorlab.functional import *  # noqa: F403
+from tensorlab.interchange import asarray as asarray
+from tensorlab.interchange import from_dlpack as from_dlpack
+from tensorlab.interchange import to_dlpack as to_dlpack
 from tensorlab.layout import channels_last as channels_last
 from tensorlab.layout import channels_last_3d as channels_last_3d
 from tensorlab.layout import contiguous_format as contiguous_format
@@ -107,13 +112,12 @@ from tensorlab.tensor import Tensor as Tensor
 from tensorlab.traits import strided as strided
 from tensorlab.traits import typename as typename
 from tensorlab.typed import *  # noqa: F403
+from tensorlab.version import __version__ as __version__
 from tensorlab.windows import bartlett_window as bartlett_window
 from tensorlab.windows import blackman_window as blackman_window
 from tensorlab.windows import hamming_window as hamming_window
 from tensorlab.windows import hann_window as hann_window
 from tensorlab.windows import kaiser_window as kaiser_window
-
-__version__ = "0.1.0"
 
 float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16

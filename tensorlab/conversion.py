@@ -16,53 +16,93 @@ Tensor = Any
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Another type, device or memory format: ``to(dtype)``, ``to(device)``, ``to(other)``; the tensor itself where nothing changes.
 
-    ``copy=True`` copies in any case.
+    All forms end with ``non_blocking=False, copy=False, *, memory_format=preserve_format``. ``copy=True`` copies in any case.
+    ``non_blocking`` lets a GPU fetch from page-locked memory while the program goes on; a copy to host memory is always complete.
+    Raises ``TypeError`` for arguments that fit none of the forms.
 
     >>> import tensorlab as tl
     >>> tl.tensor([1, 2]).to(tl.float32)
     tensor([1., 2.])
     """
-    target, where, copy, memory_format = _read(args, kwargs)
-    out = self
+    target, where, copy, memory_format = asked(args, kwargs)
+    if memory_format not in (layout.preserve_format, layout.contiguous_format):
+        layout.format_order(self._a.ndim, memory_format)  # which fits the number of dimensions, or is an error
+    source = self
     if where is not None:
-        out = dispatch.move(out, where)
-    if target is not None and out._a.dtype != target.np:
-        return dispatch.call(ROWS["to_copy"], (out,), dtype=target.np, memory_format=memory_format)
-    wrong_order = memory_format is not layout.preserve_format and not out.is_contiguous(memory_format)
-    return clone(out, memory_format=memory_format) if out is self and (copy or wrong_order) else out
+        self = dispatch.move(self, where)
+    np_dtype = self._a.dtype if target is None else target.np
+    keeps = memory_format is layout.preserve_format or memory_format is suggested_format(self)
+    if np_dtype == self._a.dtype and keeps and not (copy and self is source):
+        return self
+    row_format = None if memory_format is layout.preserve_format else memory_format
+    if np_dtype == self._a.dtype:
+        return clone(self, memory_format=memory_format)
+    return dispatch.call(ROWS["to_copy"], (self,), dtype=np_dtype, memory_format=row_format)
 
 
-def _read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, Any]:
+def suggested_format(x: Tensor) -> Any:
+    """The memory format that a tensor lies in already: ``channels_last`` where its strides say so, else ``contiguous_format``."""
+    if not x.is_contiguous() or x._a.ndim in (4, 5) and x._a.shape[1] != 1:
+        for known, ndim in ((layout.channels_last, 4), (layout.channels_last_3d, 5)):
+            if x._a.ndim == ndim and x.is_contiguous(known) and not x.is_contiguous():
+                return known
+    return layout.contiguous_format
+
+
+#: The forms of ``to``, by what may come first, and how each argument is recognised.
+_FORMS = {
+    "other": ("other", "non_blocking", "copy"),
+    "dtype": ("dtype", "non_blocking", "copy"),
+    "device": ("device", "dtype", "non_blocking", "copy"),
+}
+
+
+def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, Any]:
     """``(dtype or None, device or None, copy, memory format)`` from the arguments of ``to``."""
-    target, where = kwargs.pop("dtype", None), kwargs.pop("device", None)
-    flags: list[bool] = []
-    for argument in args:
-        if isinstance(argument, dispatch.Tensor):
-            target, where = argument.dtype, argument.device
-        elif isinstance(argument, (str, device_class)):
-            where = argument
-        elif isinstance(argument, bool):
-            flags.append(argument)  # non_blocking, then copy
-        elif isinstance(argument, int):
-            where = device_class(argument)
-        elif isinstance(argument, dtypes.dtype) or argument in (float, int, bool, complex):
-            target = argument
-        elif argument is not None:
-            raise TypeError(f"to() received an invalid argument: {argument!r}; pass a dtype, a device or a tensor")
-    kwargs.pop("non_blocking", None)
-    copy = kwargs.pop("copy", flags[1] if len(flags) > 1 else False)
-    memory_format = kwargs.pop("memory_format", None) or layout.preserve_format
-    if kwargs:
-        raise TypeError(f"to() got an unexpected keyword argument {next(iter(kwargs))!r}")
+    given = _read(args, kwargs)
+    other = given.get("other")
+    target, where = (given.get("dtype"), given.get("device")) if other is None else (other.dtype, other.device)
     return (
         None if target is None else dtypes.as_dtype(target),
         None if where is None else device_class(where),
-        bool(copy),
-        memory_format,
+        given.get("copy", False),
+        given.get("memory_format") or layout.preserve_format,
     )
 
 
-def type_(self: Tensor, dtype: Any = None) -> Any:
+def _read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of ``to`` by name. Raises ``TypeError`` for what fits none of its forms."""
+    first = args[0] if args else kwargs.get("other")
+    form = "other" if isinstance(first, dispatch.Tensor) else "dtype" if _is("dtype", first) else "device"
+    names = _FORMS[form]
+    given = dict(zip(names, args, strict=False))
+    wrong = len(args) > len(names) or any(name in given for name in kwargs)
+    given.update(kwargs)
+    if form == "dtype" and not args:
+        names = _FORMS["device"]
+    for name, value in given.items():
+        wrong = wrong or name not in (*names, "memory_format") or not (value is None or _is(name, value))
+    if wrong or given.get("non_blocking", False) is None or given.get("copy", False) is None:
+        said = ", ".join([*(type(a).__name__ for a in args), *(f"{k}={type(v).__name__}" for k, v in kwargs.items())])
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({said}), but expected one of: (device, dtype, non_blocking, copy), "
+            "(dtype, non_blocking, copy), (other, non_blocking, copy), each with memory_format= by name"
+        )
+    return given
+
+
+def _is(name: str, value: Any) -> bool:
+    """Whether a value may stand for an argument of ``to``."""
+    if name in ("non_blocking", "copy"):
+        return isinstance(value, bool)
+    if name == "dtype":
+        return isinstance(value, dtypes.dtype) or value in (float, int, bool, complex)
+    if name == "device":
+        return isinstance(value, (str, device_class)) or isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, dispatch.Tensor if name == "other" else layout.memory_format)
+
+
+def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The type's name, or the tensor in another type: a dtype, an older name such as ``LongTensor``, or its text.
 
     >>> import tensorlab as tl
@@ -76,7 +116,7 @@ def type_(self: Tensor, dtype: Any = None) -> Any:
         place, _, word = dtype.rpartition(".")
         if word not in known or place not in ("torch", "tensorlab", "torch.cuda", "tensorlab.cuda"):
             raise ValueError(f"invalid type: {dtype!r}; a name is 'torch.FloatTensor', and a dtype does as well")
-        return to(self, known[word], device_class("cuda" if place.endswith(".cuda") else "cpu"))
+        return to(self, device_class("cuda" if place.endswith(".cuda") else "cpu"), known[word])
     return to(self, getattr(dtype, "dtype", dtype))
 
 
@@ -104,14 +144,19 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return to(self, other.dtype)
 
 
-def cpu(self: Tensor) -> Tensor:
-    """The tensor in host memory; itself if it is there."""
-    return to(self, "cpu")
+def cpu(self: Tensor, memory_format: Any = layout.preserve_format) -> Tensor:
+    """The tensor in host memory; itself if it is there, and in that memory format."""
+    return to(self, "cpu", memory_format=memory_format)
 
 
-def cuda(self: Tensor, device: Any = None) -> Tensor:
-    """The tensor on a GPU. Raises ``RuntimeError`` where there is none."""
-    return to(self, device_class("cuda" if device is None else device))
+def cuda(
+    self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = layout.preserve_format
+) -> Tensor:
+    """The tensor on a GPU; itself if it is there. Raises ``RuntimeError`` where there is none, and for a device that is no GPU."""
+    where = device_class("cuda" if device is None else device)
+    if where.type != "cuda":
+        raise RuntimeError(f"Invalid device, must be cuda device, but got {where}; say x.to({str(where)!r})")
+    return to(self, where, non_blocking=non_blocking, memory_format=memory_format)
 
 
 def contiguous(self: Tensor, memory_format: Any = layout.contiguous_format) -> Tensor:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch, dtypes, layout
+from tensorlab import backend, dispatch, dtypes, layout, taps
 from tensorlab.backend.storage import InferenceStorage
+from tensorlab.device import ambient
 from tensorlab.device import device as device_class
 from tensorlab.dispatch import wrap
 from tensorlab.errors import OutOfMemoryError
@@ -18,16 +19,29 @@ from tensorlab.modes import state
 Tensor = Any
 
 
-def finish(array: Any, requires_grad: bool = False, device: Any = None) -> Tensor:
-    """A new tensor over an array, on a device, as a leaf. An array that is on a GPU stays there."""
-    if device is not None and type(array) is np.ndarray and (where := device_class(device)).type != "cpu":
+#: For ``finish``: the array is where it is to be.
+STAY = object()
+
+
+def finish(array: Any, requires_grad: bool = False, device: Any = STAY) -> Tensor:
+    """A new tensor over an array as a leaf, on a device (``None``: the default one). An array that is on a GPU stays there."""
+    if device is not STAY and type(array) is np.ndarray and (where := placed(device)) is not None:
         array = backend.gpu(where).from_host(array, where.index)
     out = wrap(array)
+    if taps.buffers:
+        for tap in taps.buffers:
+            tap(array)
     if state.inference:
         out._st = InferenceStorage()
     if requires_grad:
         out.requires_grad_(True)
     return out
+
+
+def placed(device: Any) -> device_class | None:
+    """The GPU that a ``device`` argument means, the default device where it is left out; ``None`` for host memory."""
+    where = ambient.device if device is None else device_class(device)
+    return None if where is None or where.type == "cpu" else where
 
 
 def tensor(
@@ -43,6 +57,9 @@ def tensor(
     tensor([[1., 2.],
             [3., 4.]])
     """
+    if pin_memory:
+        backend.gpu()
+        return tensor(data, dtype=dtype, device=device or "cpu").pin_memory().requires_grad_(requires_grad)
     array = to_array(data, None if dtype is None else dtypes.as_dtype(dtype))
     if array is data or array.base is not None or isinstance(data, (np.ndarray, dispatch.Tensor)):
         array = np.array(array, order="C", copy=True)
@@ -50,15 +67,31 @@ def tensor(
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """``data`` as a tensor, sharing memory with an array or a tensor of the right type already."""
+    """``data`` as a tensor, sharing memory with an array or a tensor of the right type already.
+
+    >>> import numpy as np, tensorlab as tl
+    >>> array = np.zeros(2); tl.as_tensor(array)[0] = 5; array.tolist()
+    [5.0, 0.0]
+    """
+    where = ambient.device if device is None else device_class(device)
     if isinstance(data, dispatch.Tensor):
-        return data if dtype is None and device is None else data.to(device=device, dtype=dtype)
+        return data if dtype is None and where is None else data.to(device=where, dtype=dtype)
     if isinstance(data, np.ndarray) and (dtype is None or dtypes.of(data.dtype) is dtypes.as_dtype(dtype)):
-        return from_numpy(data) if device is None else from_numpy(data).to(device)
-    return tensor(data, dtype=dtype, device=device)
+        return from_numpy(data) if where is None else from_numpy(data).to(where)
+    found = None if isinstance(data, (np.generic, *_PLAIN)) else _foreign(data)
+    if found is not None:
+        return found if dtype is None and where is None else found.to(device=where, dtype=dtype)
+    return tensor(data, dtype=dtype, device=where)
 
 
-asarray = as_tensor
+_PLAIN = (bool, int, float, complex, str, list, tuple)
+_foreign: Any = None  # a tensor over another library's array or None, given by bind_foreign()
+
+
+def bind_foreign(foreign: Any) -> None:
+    """Let ``foreign(object)`` find tensors in other libraries' arrays."""
+    global _foreign
+    _foreign = foreign
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
@@ -138,7 +171,12 @@ def to_array(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
         return _astype(array, dtype or dtypes.of(array.dtype))
     if isinstance(data, (bool, int, float, complex)):
         return number(data, dtype)
-    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)) or hasattr(data, "__array__"):
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        return _from_sequence(data, dtype)
+    found = None if isinstance(data, (str, bytes)) else _foreign(data)
+    if found is not None:
+        return to_array(found, dtype)
+    if hasattr(data, "__array__"):
         return _from_sequence(data, dtype)
     raise _no_number(data)
 
@@ -384,7 +422,8 @@ def _fill(op: str, value: Any) -> Any:
 
 def _fresh(make: str, size: Sequence[int], np_dtype: Any, device: Any) -> Any:
     """A new array, made where it is to be: ``make`` is ``zeros``, ``ones`` or ``empty``."""
-    if device is None or (where := device_class(device)).type == "cpu":
+    where = placed(device)
+    if where is None:
         return allocate(getattr(np, make), tuple(size), np_dtype)
     cuda = backend.gpu(where)
     with cuda.use(where.index):

@@ -1,7 +1,7 @@
 """What makes new tensors, under its public names: with ``out=``, and with options that say what is so anyway.
 
 ``out=`` names the tensor that gets the result, whose type the result then has. ``layout`` may be ``tensorlab.strided``, the only one
-there is; ``pin_memory`` and ``names`` change nothing.
+there is; ``pin_memory=True`` puts the result into page-locked memory.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tensorlab import creation, drawn, random, ranges
+from tensorlab import backend, creation, drawn, random, ranges
 from tensorlab.functional.checked import checked, into
 from tensorlab.traits import strided
 
@@ -29,6 +29,13 @@ _NAMES = {
 _EXTRA = frozenset(["out", "layout", "pin_memory"])
 
 
+def in_pinned_memory(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A new tensor in page-locked memory. Raises ``RuntimeError`` where there is no GPU, and for a tensor on one."""
+    leaf = kwargs.pop("requires_grad", False)
+    backend.gpu()
+    return function(*args, **kwargs).pin_memory().requires_grad_(leaf)
+
+
 def _public(function: Callable[..., Any], *, typed: bool) -> Callable[..., Any]:
     filled = checked(function)
 
@@ -37,11 +44,11 @@ def _public(function: Callable[..., Any], *, typed: bool) -> Callable[..., Any]:
         if not kwargs or _EXTRA.isdisjoint(kwargs):
             return filled(*args, **kwargs)
         layout, out = kwargs.pop("layout", None), kwargs.pop("out", None)
-        kwargs.pop("pin_memory", None)
+        pin = kwargs.pop("pin_memory", None)
         if layout not in (None, strided):
             raise RuntimeError(f"{function.__name__}(): unsupported layout {layout!r}; every tensor here is strided")
         if out is None:
-            return filled(*args, **kwargs)
+            return in_pinned_memory(filled, args, kwargs) if pin else filled(*args, **kwargs)
         if typed:
             kwargs.setdefault("dtype", getattr(out, "dtype", None))
         return into(out, filled, args, kwargs)

@@ -102,10 +102,13 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
             return write(ROWS["copy"], x, dispatch.wrap(result), op=name)
         node = _history(row, x, tensors, saved_inputs, attrs)
     a = x._a
-    if type(a) is np.ndarray:
-        a[...] = result
-    else:
-        backend.put(a, result)
+    try:
+        if type(a) is np.ndarray:
+            a[...] = result
+        else:
+            backend.put(a, result)
+    except ValueError as error:
+        raise _not_writable(name, a) or error from None
     storage_of(x).bump(name, sites.here(2))
     if recording:
         _save_result(row, node, x)
@@ -114,6 +117,16 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
         for tap in taps.ops:
             tap(row, tensors, attrs, (x,))
     return x
+
+
+def _not_writable(name: str, a: Any) -> RuntimeError | None:
+    """What to raise for a write into memory that belongs to somebody who forbids it; ``None`` for any other."""
+    if type(a) is not np.ndarray or a.flags.writeable:
+        return None
+    return RuntimeError(
+        f"{name}(): the tensor lies in memory that may not be written to, that of a read-only array or buffer. Please clone() the tensor "
+        "before performing the operation."
+    )
 
 
 def _compute(row: Row, name: str, x: Any, tensors: list[Any], attrs: dict[str, Any]) -> tuple[Any, list[Any]]:

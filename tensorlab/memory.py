@@ -26,7 +26,7 @@ class UntypedStorage:
 
     def __init__(self, tensor: Any) -> None:
         if isinstance(tensor, int):
-            tensor = creation.zeros(tensor, dtype=dtypes.uint8)
+            tensor = creation.zeros(tensor, dtype=dtypes.uint8, device="cpu")
         if not isinstance(tensor, dispatch.Tensor):
             raise TypeError(f"a storage is that of a Tensor, or has a number of bytes; not {type(tensor).__name__}")
         self._storage = storage_of(tensor)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import binding as binding
-from tensorlab import conversion, dispatch, drawn, memory, relaid, traits, written
+from tensorlab import conversion, dispatch, drawn, interchange, memory, pinned, relaid, traits, written
 from tensorlab.creation import number, size_of
 from tensorlab.functional import MODULES, complexes, elementary, names, plain
 from tensorlab.functional import pointwise as P
@@ -191,6 +191,10 @@ def _not_in_place(symbol: str, name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
+def _matmul(self: Any, other: Any) -> Any:
+    return matmul(self, dispatch.wrap(other) if type(other) is np.ndarray else other)
+
+
 def _rmatmul(self: Any, other: Any) -> Any:
     return matmul(other, self)
 
@@ -207,7 +211,7 @@ def install() -> None:
         tile, where, *drawn.METHODS,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
-    for forms in (written.FORMS, relaid.FORMS, memory.FORMS, traits.FORMS):
+    for forms in (written.FORMS, relaid.FORMS, memory.FORMS, traits.FORMS, interchange.FORMS, pinned.FORMS):
         for name, form in forms.items():
             setattr(Tensor, name, form)
     for alias, known in {
@@ -223,7 +227,7 @@ def install() -> None:
         "add": bare["add"], "radd": bare["add"], "sub": bare["sub"], "rsub": bare["rsub"], "mul": P.mul, "rmul": P.mul,
         "truediv": bare["div"], "rtruediv": _rdiv,
         "floordiv": P.floor_divide, "rfloordiv": _reversed(P.floor_divide), "mod": P.remainder, "rmod": _reversed(P.remainder),
-        "pow": P.pow, "rpow": _rpow, "matmul": matmul, "rmatmul": _rmatmul, "neg": P.neg, "abs": P.abs, "invert": P.bitwise_not,
+        "pow": P.pow, "rpow": _rpow, "matmul": _matmul, "rmatmul": _rmatmul, "neg": P.neg, "abs": P.abs, "invert": P.bitwise_not,
         "eq": _eq, "ne": _ne, "lt": P.lt, "le": P.le, "gt": P.gt, "ge": P.ge, "and": P.bitwise_and, "rand": P.bitwise_and,
         "or": P.bitwise_or, "ror": P.bitwise_or, "xor": P.bitwise_xor, "rxor": P.bitwise_xor, "pos": elementary.positive,
         "lshift": elementary.bitwise_left_shift, "rlshift": _reversed(elementary.bitwise_left_shift),

@@ -27,7 +27,7 @@ def logspace(
         start, end = int(start), int(end)
     carried = kind if kind.itemsize > 2 and kind.category > dtypes.INTEGER else dtypes.float64
     try:
-        exponents = creation.linspace(start, end, steps, dtype=carried)._a
+        exponents = creation.linspace(start, end, steps, dtype=carried, device="cpu")._a
     except (TypeError, RuntimeError) as error:
         raise type(error)(str(error).replace("linspace", "logspace")) from None
     with np.errstate(all="ignore"):

@@ -2,7 +2,8 @@
 
 ``ops`` are told of every call at the door, ``(row, inputs, attrs, outputs)``; ``steps`` of every node a backward pass ran,
 ``(node, incoming, outgoing)``; ``hooks`` of every function of a person's that is about to be called, ``(kind, owner, number, hook,
-given)``. All lists are empty on the ordinary path.
+given)``; ``buffers`` of every array that becomes memory of the program without a call at the door: new tensors and the state of
+optimizers. All lists are empty on the ordinary path.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from tensorlab import modes
 ops: list[Callable[..., Any]] = []
 steps: list[Callable[..., Any]] = []
 hooks: list[Callable[..., Any]] = []
+buffers: list[Callable[..., Any]] = []
 
 
 def watch_ops(tap: Callable[..., Any]) -> Callable[[], None]:
@@ -40,6 +42,12 @@ def watch_hooks(tap: Callable[..., Any]) -> Callable[[], None]:
     """
     hooks.append(tap)
     return _ending(hooks, tap, lambda: None)
+
+
+def watch_buffers(tap: Callable[..., Any]) -> Callable[[], None]:
+    """Tell ``tap(array)`` of arrays that are made past the door. Returns the function that ends it."""
+    buffers.append(tap)
+    return _ending(buffers, tap, lambda: None)
 
 
 def _ending(taps: list[Callable[..., Any]], tap: Callable[..., Any], also: Callable[[], None]) -> Callable[[], None]:

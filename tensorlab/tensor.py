@@ -73,10 +73,10 @@ class Tensor:
             source = (
                 args[0]
                 if isinstance(args[0], Tensor)
-                else creation.tensor(args[0], dtype=dtype or dtypes.default.float)
+                else creation.tensor(args[0], dtype=dtype or dtypes.default.float, device=device or "cpu")
             )
             return source if cls is Tensor and source is not args[0] else as_subclass(source, cls)
-        made = creation.empty(*args, dtype=dtype, device=device) if args else creation.empty(0, dtype=dtype)
+        made = creation.empty(*(args or (0,)), dtype=dtype, device=device or "cpu")
         return made if cls is Tensor else as_subclass(made, cls)
 
     # ------------------------------------------------------------------------------------------------ what it is
@@ -376,6 +376,8 @@ class Tensor:
 
         ``force=True`` detaches and copies from a GPU where needed.
         """
+        if not isinstance(force, bool):
+            raise TypeError(f"numpy(): argument 'force' must be bool, not {type(force).__name__}")
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.is_cuda and not force:
@@ -383,13 +385,7 @@ class Tensor:
                 f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy "
                 f"the tensor to host memory first."
             )
-        return backend.to_host(self._a)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        found = self.numpy()
-        if dtype is not None and np.dtype(dtype) != found.dtype:
-            return found.astype(dtype)
-        return found.copy() if copy else found
+        return self._a.view() if type(self._a) is np.ndarray else backend.to_host(self._a)
 
     def _scalar(self, what: str) -> Any:
         """The one element, for a conversion to a Python number."""
@@ -466,28 +462,6 @@ class Tensor:
 
     __deepcopy__ = deepcopied
     __reduce__ = reduced
-    __array_priority__ = 1000
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """NumPy functions of plain tensors work on their arrays and give arrays.
-
-        An operator with a NumPy number or array on its left, such as ``np.sqrt(d) * x``, is the tensor's own operator.
-        """
-        if method == "__call__" and len(inputs) == 2 and not kwargs and isinstance(inputs[0], (np.ndarray, np.generic)):
-            mirrored = _MIRRORED.get(ufunc.__name__)
-            if mirrored is not None:
-                left = inputs[0]
-                if isinstance(left, np.ndarray):
-                    dtypes.of(left.dtype)
-                    left = wrap(np.asarray(left))
-                return getattr(inputs[1], mirrored)(left)
-        if any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
-            raise RuntimeError(
-                f"numpy.{ufunc.__name__}() was called with a tensor that requires grad; NumPy would lose the "
-                f"gradient. Use tensorlab's own function, or .detach()."
-            )
-        arrays = [x.numpy() if isinstance(x, Tensor) else x for x in inputs]
-        return getattr(ufunc, method)(*arrays, **kwargs)
 
     # ------------------------------------------------------------------------------------- for gradient formulas
 
@@ -572,15 +546,6 @@ class Tensor:
 
     __getitem__ = getitem
     __setitem__ = setitem
-
-
-#: What ``array OP tensor`` asks of the tensor, by the name of NumPy's function for the operator.
-_MIRRORED = {
-    "add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__", "matmul": "__rmatmul__",
-    "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__", "bitwise_and": "__rand__",
-    "bitwise_or": "__ror__", "bitwise_xor": "__rxor__", "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__",
-    "greater_equal": "__le__", "equal": "__eq__", "not_equal": "__ne__",
-}  # fmt: skip
 
 
 dispatch.bind(Tensor)

@@ -29,7 +29,7 @@ _NEVER = """
     is_meta is_sparse is_sparse_csr is_quantized is_mkldnn is_mps is_xpu is_xla is_ipu is_maia is_mtia is_vulkan is_nested
 """.split()
 #: The same, where the question is a method.
-_NEVER_SAID = "is_conj is_neg is_distributed is_pinned is_shared".split()
+_NEVER_SAID = "is_conj is_neg is_distributed is_shared".split()
 
 
 def is_same_size(self: Any, other: Any) -> bool:

@@ -23,8 +23,10 @@ class _Typed(type):
     """The class of those names: calling one makes a plain ``Tensor``, and a tensor of its type is its instance."""
 
     dtype: dtypes.dtype
+    where = "cpu"
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
+        device = cls.where if device is None else device
         name, given = cls.__name__, args[0] if len(args) == 1 else None
         if isinstance(given, Tensor):
             if given.dtype is not cls.dtype:
@@ -40,13 +42,20 @@ class _Typed(type):
         return creation.tensor(given, dtype=cls.dtype, device=device)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device.type == "cpu"
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype and instance.device.type == cls.where
 
 
 def _typed(name: str, word: str) -> _Typed:
     doc = f"Tensors of {name} in host memory: from a sequence, or of given sizes and not filled."
     place = {"dtype": getattr(dtypes, "bool_" if name == "bool" else name), "__doc__": doc, "__module__": __name__}
     return _Typed(f"{word}Tensor", (), place)
+
+
+def on_gpu(kind: _Typed) -> _Typed:
+    """The name for tensors on a GPU of one for tensors in host memory."""
+    doc = f"Tensors of {kind.dtype.name} on a GPU: from a sequence, or of given sizes and not filled."
+    place = {"dtype": kind.dtype, "where": "cuda", "__doc__": doc, "__module__": "tensorlab.cuda"}
+    return _Typed(kind.__name__, (), place)
 
 
 __all__: list[str] = []

@@ -100,12 +100,12 @@ def why_no_gpu() -> str | None:
 
 def gpu(where: Any = "cuda") -> ModuleType:
     """CuPy's backend. Raises ``RuntimeError`` saying what is missing where it cannot be used, or which GPU there is none of."""
-    reason = why_no_gpu()
+    where, reason = device(where), why_no_gpu()
     if reason is not None:
         raise RuntimeError(f"device '{where}' was asked for, but {reason}. Use device='cpu' to go on without a GPU.")
     from tensorlab.backend import cuda
 
-    index = device(where).index
+    index = where.index
     if index is not None and index >= cuda.count():
         last = cuda.count() - 1
         raise RuntimeError(

@@ -13,7 +13,12 @@ import cupy as xp
 import numpy as np
 
 from tensorlab import backend
+from tensorlab.backend import pool
 from tensorlab.backend.host import common_order, inverse, memory_order
+
+#: What owns page-locked host memory.
+PinnedMemory = xp.cuda.PinnedMemoryPointer
+pool.install()
 
 
 def root(array: Any) -> Any:
@@ -181,13 +186,51 @@ def name_of(index: int | None = None) -> str:
     return found.decode() if isinstance(found, bytes) else str(found)
 
 
+def properties(index: int | None = None) -> dict[str, Any]:
+    """What the CUDA runtime knows about a GPU, under its own names."""
+    return dict(xp.cuda.runtime.getDeviceProperties(current() if index is None else index))
+
+
+def set_current(index: int) -> None:
+    """Make a GPU the one that ``"cuda"`` means in this thread."""
+    use(index).use()
+
+
+def can_reach(index: int, other: int) -> bool:
+    """Whether a GPU can read the memory of another one."""
+    return bool(xp.cuda.runtime.deviceCanAccessPeer(index, other))
+
+
 def memory(index: int | None = None) -> tuple[int, int]:
     """Bytes of a GPU that arrays use, and bytes that CuPy's pool holds for arrays that are and that will be."""
     with xp.cuda.Device(index):
-        pool = xp.get_default_memory_pool()
-        return int(pool.used_bytes()), int(pool.total_bytes())
+        found = xp.get_default_memory_pool()
+        return int(found.used_bytes()), int(found.total_bytes())
+
+
+def account(index: int | None = None) -> pool.Account:
+    """What was handed out on a GPU, now and at most."""
+    return pool.account(current() if index is None else index)
+
+
+def free_and_total(index: int | None = None) -> tuple[int, int]:
+    """Bytes of a GPU that nobody uses, and bytes that it has."""
+    with xp.cuda.Device(index):
+        free, total = xp.cuda.runtime.memGetInfo()
+        return int(free), int(total)
+
+
+def limit(index: int | None = None, fraction: float | None = None) -> float:
+    """The part of a GPU's memory that the pool may take, 1.0 at first; set where ``fraction`` is given."""
+    with xp.cuda.Device(index):
+        pool_ = xp.get_default_memory_pool()
+        if fraction is not None:
+            pool_.set_limit(fraction=fraction)
+        bound = int(pool_.get_limit())
+    return bound / free_and_total(index)[1] if bound else 1.0
 
 
 def empty_cache() -> None:
-    """Give back what CuPy's pool holds and no array uses, on the current GPU."""
+    """Give back what CuPy's pools hold and nothing uses, on the current GPU and of page-locked memory."""
     xp.get_default_memory_pool().free_all_blocks()
+    xp.get_default_pinned_memory_pool().free_all_blocks()

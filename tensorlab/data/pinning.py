@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from tensorlab import backend
-from tensorlab.dispatch import wrap
 from tensorlab.tensor import Tensor
 
 
@@ -21,7 +18,7 @@ def why_not_pinned() -> str | None:
 def pinned(batch: Any) -> Any:
     """A batch with its tensors in page-locked memory. A batch of a class of its own is asked for ``pin_memory()``."""
     if isinstance(batch, Tensor):
-        return wrap(backend.gpu().pinned(batch._a)) if type(batch._a) is np.ndarray else batch
+        return batch if batch.is_cuda else batch.detach().pin_memory()
     if hasattr(batch, "pin_memory"):
         return batch.pin_memory()
     if isinstance(batch, Mapping):

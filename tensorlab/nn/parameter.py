@@ -115,7 +115,7 @@ class UninitializedTensorMixin:
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """Change the type or the device that it will have, in place."""
-        dtype, device, _, _ = conversion._read(args, kwargs)
+        dtype, device, _, _ = conversion.asked(args, kwargs)
         self.__dict__.update(dtype=dtype or self.dtype, device=device or self.device)
         return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -98,22 +97,26 @@ def _maximum(xp: Any, a: Any, size: Shape) -> tuple[Any, Any]:
         none, one = (0,) * n, (1,) * n
         best, number = largest(xp, padded(xp, a, none), kernel, kernel, one, size)
         return laid_out(xp, best, a), laid_out(xp, flat_indices(xp, number, whole, kernel, kernel, none, one), a)
-    best = xp.empty((*a.shape[:lead], *size), a.dtype)
-    where = xp.empty(best.shape, np.int64)
-    windows = [bins(k, out) for k, out in zip(whole, size, strict=True)]
-    for cell in product(*[range(out) for out in size]):
-        ends = [windows[d][i] for d, i in enumerate(cell)]
-        part = a[(..., *[slice(i, j) for i, j in ends])]
-        sizes = part.shape[lead:]
-        flat = part.reshape((*a.shape[:lead], prod(sizes)))
-        at = flat.argmax(-1)
-        best[(..., *cell)] = xp.take_along_axis(flat, at[..., None], -1)[..., 0]
-        place: Any = 0
-        for d in range(n):
-            inside = at // prod(sizes[d + 1 :]) % sizes[d]
-            place = place * whole[d] + (inside + ends[d][0])
-        where[(..., *cell)] = place
+    best, where, step = a, xp.zeros(a.shape, np.int64), 1
+    for d in reversed(range(n)):  # along one dimension after the other; of equals the first in each is the first of all
+        best, inside, gathered = _maximum_along(xp, best, where, lead + d, size[d])
+        where = gathered + inside * step
+        step *= whole[d]
     return laid_out(xp, best, a), laid_out(xp, where, a)
+
+
+def _maximum_along(xp: Any, a: Any, carried: Any, axis: int, out: int) -> tuple[Any, Any, Any]:
+    """The largest of each of ``out`` windows along one axis, where along it that is, and what is carried there."""
+    k, i = a.shape[axis], xp.arange(out)
+    first, last = i * k // out, -(-(i + 1) * k // out) - 1
+    longest = min(k, -(-k // out) + 1) if out else 1
+    at = xp.minimum(first[:, None] + xp.arange(longest), last[:, None])  # a short window repeats its last element
+    spread = xp.take(a, at, axis)
+    chosen = xp.expand_dims(spread.argmax(axis + 1), axis + 1)
+    best, kept = (xp.take_along_axis(each, chosen, axis + 1) for each in (spread, xp.take(carried, at, axis)))
+    chosen = chosen + first.reshape((out, *(1,) * (a.ndim - axis)))
+    squeezed = (*a.shape[:axis], out, *a.shape[axis + 1 :])
+    return best.reshape(squeezed), chosen.reshape(squeezed), kept.reshape(squeezed)
 
 
 def _maximum_row(n: int) -> None:

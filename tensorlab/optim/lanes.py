@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch, dtypes
+from tensorlab import backend, dispatch, dtypes, taps
 from tensorlab.dispatch import storage_of, wrap
 
 #: A parameter of this many elements is a lane of its own.
@@ -102,6 +102,8 @@ class Lane:
         tensor = state.get(kind)
         if tensor is None:
             tensor = state[kind] = wrap(part)
+            for tap in taps.buffers:
+                tap(part)
         else:
             part[...] = dispatch.move(tensor, dispatch.device_of(part))._a
             tensor._a, tensor._st = part, None

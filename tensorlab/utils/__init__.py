@@ -1,6 +1,6 @@
-"""PyTorch's place for ``data`` and ``checkpoint``."""
+"""PyTorch's place for ``checkpoint``, ``data`` and ``dlpack``."""
 
-_LATER = ("checkpoint", "data")
+_LATER = ("checkpoint", "data", "dlpack")
 
 
 def __getattr__(name: str) -> object:

@@ -10,18 +10,19 @@ import pytest
 from tensorlab import backend
 from tests.device import double
 
-BACKEND = "tensorlab.backend.cuda"
+PARTS = ("cuda", "pool")
 
 
 def _forget_backend() -> None:
-    sys.modules.pop(BACKEND, None)
-    backend.__dict__.pop("cuda", None)
+    for part in PARTS:
+        sys.modules.pop(f"tensorlab.backend.{part}", None)
+        backend.__dict__.pop(part, None)
 
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[double.Machine]:
     """A machine with two GPUs; the value tells what was copied and changes how many devices there are."""
-    kept = sys.modules.get(BACKEND)
+    kept = {part: sys.modules.get(f"tensorlab.backend.{part}") for part in PARTS}
     _forget_backend()
     for name, module in double.module().items():
         monkeypatch.setitem(sys.modules, name, module)
@@ -29,5 +30,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[double.Machine]:
     double.machine.__init__()  # type: ignore[misc]
     yield double.machine
     _forget_backend()
-    if kept is not None:
-        sys.modules[BACKEND] = backend.cuda = kept  # type: ignore[attr-defined]
+    for part, known in kept.items():
+        if known is not None:
+            sys.modules[f"tensorlab.backend.{part}"] = known
+            setattr(backend, part, known)

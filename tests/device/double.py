@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from tests.device import facts
+from tests.device import double_runtime, facts
+from tests.device.double_runtime import Device, Machine, MemoryPointer, machine
+
+__all__ = ["Device", "Machine", "machine", "made", "module", "ndarray", "plain"]
 
 Scalar = (bool, int, float, complex, np.generic)
 #: Arguments that NumPy wants by name where CuPy counts another position.
@@ -28,86 +31,6 @@ VIEWS = {"diagonal", "ravel", "reshape", "squeeze", "swapaxes", "transpose"}
 
 class Silent(AssertionError):
     """Where CuPy would give a wrong result and say nothing."""
-
-
-class CUDARuntimeError(RuntimeError):
-    """What CuPy raises for a device that is not there."""
-
-
-class Machine:
-    """The devices, which of them is current, and the copies made: ("in" or "out", number of elements)."""
-
-    def __init__(self) -> None:
-        self.devices = 2
-        self.current = 0
-        self.copies: list[tuple[str, int]] = []
-        self.synchronized: list[int] = []
-
-    def copied(self, way: str) -> list[int]:
-        """The sizes of all copies one way that were more than one element."""
-        return [size for direction, size in self.copies if direction == way and size > 1]
-
-
-machine = Machine()
-
-
-class Device:
-    """One GPU; as a context manager, the current one."""
-
-    def __init__(self, device: int | None = None) -> None:
-        self.id = machine.current if device is None else int(device)
-        self._before: list[int] = []
-
-    def __enter__(self) -> Device:
-        if not 0 <= self.id < machine.devices:
-            raise CUDARuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
-        self._before.append(machine.current)
-        machine.current = self.id
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        machine.current = self._before.pop()
-
-    def synchronize(self) -> None:
-        machine.synchronized.append(self.id)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Device) and self.id == other.id
-
-    def __hash__(self) -> int:
-        return hash(self.id)
-
-    def __repr__(self) -> str:
-        return f"<CUDA Device {self.id}>"
-
-
-class Memory:
-    """One allocation."""
-
-    def __init__(self, host: np.ndarray, device: int) -> None:
-        self.bytes = host.reshape(-1).view(np.uint8) if host.size else np.zeros(0, np.uint8)
-        self.ptr = self.bytes.__array_interface__["data"][0]
-        self.size = self.bytes.nbytes
-        self.device_id = device
-
-
-class MemoryPointer:
-    """A place in an allocation."""
-
-    def __init__(self, mem: Memory, offset: int) -> None:
-        self.mem = mem
-        self.ptr = mem.ptr + offset
-        self.device_id = mem.device_id
-
-    @property
-    def device(self) -> Device:
-        return Device(self.device_id)
-
-    def __add__(self, offset: int) -> MemoryPointer:
-        return MemoryPointer(self.mem, self.ptr - self.mem.ptr + offset)
-
-    def __sub__(self, offset: int) -> MemoryPointer:
-        return self + -offset
 
 
 class ndarray:
@@ -133,8 +56,11 @@ class ndarray:
 
     def _own(self, host: np.ndarray) -> ndarray:
         order = sorted(range(host.ndim), key=lambda d: -host.strides[d])
-        self._host, self.base = host, None
-        self.data = MemoryPointer(Memory(host.transpose(order), machine.current), 0)
+        dense, self.base = host.transpose(order), None
+        self.data = machine.allocator(host.nbytes)
+        lies = np.ndarray(dense.shape, dense.dtype, self.data.mem.bytes)
+        lies[...] = dense
+        self._host = lies.transpose(sorted(range(host.ndim), key=order.__getitem__))
         return self
 
     # -------------------------------------------------------------------------------------------- what an array is
@@ -207,6 +133,23 @@ class ndarray:
         raise TypeError(
             "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
         )
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
+    ) -> Any:
+        if self.dtype.kind not in "biufc":
+            raise BufferError(f"{self.dtype} is not supported by DLPack")
+        return self._host.__dlpack__(max_version=max_version)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, self.device.id)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "shape": self.shape, "typestr": self.dtype.str, "strides": self.strides, "version": 3,
+            "data": (self.data.ptr, False), "array": self,
+        }  # fmt: skip
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         raise TypeError(f"numpy.{func.__name__} was called with a device array; call it from the array's own namespace")
@@ -464,6 +407,7 @@ def array(
     blocking: bool = False,
 ) -> ndarray:
     """A device array from anything, a device array included."""
+    obj = getattr(obj, "__cuda_array_interface__", {}).get("array", obj) if not isinstance(obj, ndarray) else obj
     if isinstance(obj, ndarray):
         same = (dtype is None or np.dtype(dtype) == obj.dtype) and (order in (None, "K", "A") or obj.flags.c_contiguous)
         return (
@@ -482,6 +426,35 @@ def array(
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, blocking: bool = False) -> ndarray:
     return array(a, dtype, copy, order or "K")
+
+
+class _HostView:
+    """What NumPy takes an offered device array for, to look at its memory."""
+
+    def __init__(self, offered: Any) -> None:
+        self.offered = offered
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.offered.__dlpack__(stream=1, max_version=options.get("max_version"))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+def from_dlpack(array: Any, *, device: Any = None, copy: Any = None) -> ndarray:
+    """An array over memory of a device that another library offers."""
+    kind, index = array.__dlpack_device__()
+    if kind != 2:
+        raise TypeError("only device memory is taken")
+    host = np.from_dlpack(_HostView(array))
+    found = object.__new__(ndarray)
+    found._host, found.base = host, None
+    memory = double_runtime.Memory(
+        host.reshape(-1).view(np.uint8) if host.flags.c_contiguous else np.zeros(0, np.uint8), index
+    )
+    memory.ptr, memory.offered = host.__array_interface__["data"][0], array  # type: ignore[attr-defined]
+    found.data = MemoryPointer(memory, 0)
+    return found
 
 
 def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True) -> np.ndarray:
@@ -546,12 +519,6 @@ for method in facts.METHODS:
     setattr(ndarray, method, _method(method))
 
 
-def _device_count() -> int:
-    if not machine.devices:
-        raise CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")
-    return machine.devices
-
-
 def module() -> dict[str, ModuleType]:
     """What stands in ``sys.modules``: ``cupy`` and the parts of ``cupyx`` that the house uses."""
     cupy, cupyx, cupyx_scipy, special = (ModuleType(n) for n in ("cupy", "cupyx", "cupyx.scipy", "cupyx.scipy.special"))
@@ -568,21 +535,10 @@ def module() -> dict[str, ModuleType]:
 
     more = double_linalg.install(cupy, cupyx, cupyx_scipy)
     cupy.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=as_strided))  # type: ignore[attr-defined]
-    runtime = SimpleNamespace(
-        getDeviceCount=_device_count,
-        CUDARuntimeError=CUDARuntimeError,
-        getDeviceProperties=lambda index: {"name": b"GPU %d" % index},
-    )
-    pool = SimpleNamespace(used_bytes=lambda: 512, total_bytes=lambda: 1024, free_all_blocks=lambda: None)
-    cupy.get_default_memory_pool = lambda: pool  # type: ignore[attr-defined]
-    cupy.cuda = SimpleNamespace(  # type: ignore[attr-defined]
-        Device=Device,
-        MemoryPointer=MemoryPointer,
-        get_device_id=lambda: machine.current,
-        is_available=lambda: machine.devices > 0,
-        alloc_pinned_memory=bytearray,
-        runtime=runtime,
-    )
+    cupy.get_default_memory_pool = lambda: machine.pool  # type: ignore[attr-defined]
+    cupy.get_default_pinned_memory_pool = lambda: SimpleNamespace(free_all_blocks=lambda: None)  # type: ignore[attr-defined]
+    cupy.from_dlpack = from_dlpack  # type: ignore[attr-defined]
+    cupy.cuda = double_runtime.namespace()  # type: ignore[attr-defined]
     for name in facts.SPECIAL:
         special.__dict__[name] = _special(name)
     cupyx.scipy, cupyx_scipy.special = cupyx_scipy, special  # type: ignore[attr-defined]

@@ -14,13 +14,13 @@ ROOF = 10
 
 #: The rooms of each floor, from the ground up. A package stands for all that is in it.
 FLOORS = (
-    "errors dtypes device layout modes taps size settings backends",
+    "errors dtypes device layout modes taps size settings backends version",
     "backend",
     "ops ir",
     "engine",
     "explain dispatch fastpath viewing inplace",
     "tensor binding creation passes functional random drawn ranges factories subscripts methods written relaid memory traits spellings "
-    "copying conversion return_types printing typed testing autograd linalg fft special signal windows",
+    "copying conversion return_types printing typed testing autograd linalg fft special signal windows defaults interchange pinned census",
     "serialization nn optim data utils amp func",
     "profiler jit onnx compiler distributed quantization",
     "observe",

@@ -32,6 +32,8 @@ PLACES += (
     "tensorlab.cpu",
     "tensorlab.cpu.amp",
     "tensorlab.cuda.amp",
+    "tensorlab.cuda.nvtx",
+    "tensorlab.utils.dlpack",
     "tensorlab.cuda",
     "tensorlab.fft",
     "tensorlab.linalg",

@@ -88,7 +88,7 @@ class Moved:
 
         In place; returns the module. Raises ``TypeError`` for a type that is not floating point or complex.
         """
-        target, where, _, memory_format = conversion._read(args, dict(kwargs))
+        target, where, _, memory_format = conversion.asked(args, dict(kwargs))
         if target is not None and not (target.is_floating_point or target.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={target}"
