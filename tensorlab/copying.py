@@ -22,7 +22,7 @@ def as_subclass(x: Any, cls: Any) -> Any:
     """A tensor of another class over the same memory, a leaf without history."""
     out = object.__new__(cls)
     out._a, out._st = x._a, storage_of(x)
-    out._edge = out._grad = out._view = out._acc = None
+    out._edge = out._grad = out._view = out._acc = out._notes = None
     out._rg = out._live = False
     out._off = x._off
     return out

@@ -34,13 +34,13 @@ ndarray = np.ndarray
 Tensor: Any = None  # the class of results, given by bind()
 
 unusual = False  # a layer, a tap, a hook on saved values or inference mode is on somewhere
-_sites = False  # places are recorded
+watched = False  # places are recorded
 layers: list[Callable[..., Any]] = []
 
 
-def _listen(anything: bool, watched: bool) -> None:
-    global unusual, _sites
-    unusual, _sites = anything, watched
+def _listen(anything: bool, sites_on: bool) -> None:
+    global unusual, watched
+    unusual, watched = anything, sites_on
 
 
 modes.listen(_listen)
@@ -58,7 +58,7 @@ def wrap(array: Any) -> Any:
         array = np.asarray(array)
     out = new(Tensor)
     out._a = array
-    out._st = out._edge = out._grad = out._view = out._acc = None
+    out._st = out._edge = out._grad = out._view = out._acc = out._notes = None
     out._rg = out._live = False
     out._off = 0
     return out
@@ -89,24 +89,25 @@ def storage_of(x: Any) -> Storage:
 
 def lost(row: Row, inputs: Sequence[Any], outs: Sequence[Any]) -> None:
     """Note where results without history were cut off from what they were computed from."""
-    if not outs[0]._rg:
-        lineage("no_grad" if not state.grad else row.name, inputs, outs, edge_of)
-
-
-def made_here() -> tuple[Any, Any] | None:
-    return _made() if _sites else None
+    lineage("no_grad" if not state.grad else row.name, inputs, outs, edge_of)
 
 
 def made_of(node: Node, inputs: Sequence[Any]) -> tuple[Any, Any]:
     """Where a node is being made; notes on the way which of its inputs were cut off."""
-    enter(node, inputs)
-    return _made()
+    if None in node.edges:
+        enter(node, inputs)
+    mark = state.mark
+    if mark is None:
+        return sites.here(3), None
+    return mark.made or (sites.here(3), mark.path)
 
 
-def _made() -> tuple[Any, Any]:
+def made_here() -> tuple[Any, Any]:
     """The site and the modules of what is being made. Every frame that is looked at costs, so a module notes who called it."""
-    now = state.__dict__
-    return now.get("place") or sites.here(4), now.get("scope")
+    mark = state.mark
+    if mark is None:
+        return sites.here(3), None
+    return mark.made or (sites.here(3), mark.path)
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers
@@ -196,7 +197,7 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
         outs = tuple([wrap(r) for r in found])
         if live and state.grad:
             record(row, inputs, attrs, outs)
-        if _sites:
+        if watched and not outs[0]._rg:
             lost(row, inputs, outs)
         if unusual:
             tell(row, inputs, attrs, outs)
@@ -204,7 +205,7 @@ def call(row: Row, inputs: Sequence[Any], **attrs: Any) -> Any:
     out = wrap(found)
     if live and state.grad:
         record(row, inputs, attrs, (out,))
-    if _sites:
+    if watched and not out._rg:
         lost(row, inputs, (out,))
     if unusual:
         tell(row, inputs, attrs, (out,))
@@ -233,7 +234,7 @@ def record(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[
     node.attrs = attrs
     node.seq = next(counter)
     node.hooks = None
-    node.made = made_of(node, tensors) if _sites else None
+    node.made = made_of(node, tensors) if watched else None
     node.saved = _save(row, edges, tensors, outs)
     meta: list[Any] = []
     number = 0

@@ -74,7 +74,7 @@ def unary(row: Row) -> Callable[[Any], Any]:
             return call(row, (x,))
         out = new(Tensor)
         out._a = r
-        out._st = out._edge = out._grad = out._view = out._acc = None
+        out._st = out._edge = out._grad = out._view = out._acc = out._notes = None
         out._rg = out._live = False
         out._off = 0
         if x._live and grad and state.grad:
@@ -141,7 +141,7 @@ def binary(row: Row) -> Callable[[Any, Any], Any]:
             return call(row, (x, given))
         out = new(Tensor)
         out._a = r
-        out._st = out._edge = out._grad = out._view = out._acc = None
+        out._st = out._edge = out._grad = out._view = out._acc = out._notes = None
         out._rg = out._live = False
         out._off = 0
         if (x._live or y._live) and grad and state.grad:

@@ -229,7 +229,7 @@ def _history(row: Row, x: Any, tensors: Sequence[Any], inputs: Sequence[Any], at
     node.seq = next(counter)
     node.outs = (x._a.shape, x._a.dtype)
     node.hooks = None
-    node.made = made_here()
+    node.made = made_here() if dispatch.watched else None
     wanted = {n for edge, names in zip(node.edges, row.needs, strict=True) if edge is not None for n in names}
     saved: list[Any] = []
     for name, tensor in zip(row.params, inputs, strict=True):

@@ -10,16 +10,13 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 
 class _State(threading.local):
     grad = True
     inference = False
-    scope: Any = None  # innermost running module as (name, type name, outer scope), kept while places are recorded
-    module: Any = None  # that module itself
-    place: Any = None  # the site that called it, for what a module of ours makes with no code of the user's in between
+    mark: Any = None  # the call of a module that runs (engine.marks), kept while places are recorded
     creation_hooks: tuple[Any, ...] = ()  # saved_tensors_hooks pairs, innermost last
     no_creation_hooks: tuple[str, ...] = ()  # why saved_tensors_hooks may not be used now, innermost last
     run: Any = None  # the backward pass that this thread is advancing
@@ -176,7 +173,7 @@ class inference_mode(_Decorator):
 
 # ------------------------------------------------------------------------------------------------ what the door listens to
 
-_counts: dict[str, int] = {}
+_counts: dict[str, int] = {"sites": 0}
 _counting = threading.RLock()
 _listeners: list[Callable[[bool, bool], None]] = []
 
@@ -207,15 +204,4 @@ def watch_sites(on: bool = True) -> None:
 
 
 def sites_are_watched() -> bool:
-    return bool(_counts.get("sites"))
-
-
-@contextmanager
-def scope(name: str, type_name: str) -> Iterator[None]:
-    """The module that runs inside, for nodes made meanwhile."""
-    outer = state.scope
-    state.scope = (name, type_name, outer)
-    try:
-        yield
-    finally:
-        state.scope = outer
+    return _counts["sites"] > 0

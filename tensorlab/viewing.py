@@ -14,7 +14,7 @@ from tensorlab.engine.node import Edge, counter, node_class
 from tensorlab.engine.rewriting import rewritten
 from tensorlab.errors import out_of_memory
 from tensorlab.explain import refused
-from tensorlab.modes import sites_are_watched, state
+from tensorlab.modes import state
 from tensorlab.ops.complex import as_real
 from tensorlab.ops.table import ROWS, Row
 
@@ -72,7 +72,7 @@ def _edge(name: str, edge: Edge | None, shape: tuple[int, ...], dtype: Any, **at
     node.seq = next(counter)
     node.outs = (shape, dtype)
     node.hooks = None
-    node.made = made_here()
+    node.made = made_here() if dispatch.watched else None
     return node, 0
 
 
@@ -115,7 +115,7 @@ def view(row: Row, x: Any, **attrs: Any) -> Any:
             x if above is None else above.base, "inference" if state.inference else "no_grad", stamp, after
         )
         out._live = True
-    if sites_are_watched():
+    if dispatch.watched and not out._rg:
         dispatch.lost(row, (x,), (out,))
     if dispatch.unusual:
         tell(row, (x,), attrs, (out,))
@@ -135,7 +135,7 @@ def views(row: Row, x: Any, **attrs: Any) -> tuple[Any, ...]:
     made = tuple(outs)
     if state.grad and x._live:
         record(row, (x,), {**attrs, "base_layout": before}, made)
-    if sites_are_watched():
+    if dispatch.watched and made and not made[0]._rg:
         dispatch.lost(row, (x,), made)
     if dispatch.unusual:
         tell(row, (x,), attrs, made)

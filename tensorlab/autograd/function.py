@@ -276,7 +276,7 @@ class Function(metaclass=_FunctionType):
         node: Any = new(cls._node_class)
         node.ctx, node.function, node.edges, node.hooks = ctx, cls, edges, None
         node.seq = next(counter)
-        node.made = dispatch.made_here()
+        node.made = dispatch.made_here() if dispatch.watched else None
         node.tensors = tuple([isinstance(a, Tensor) for a in args])
         node.outs = tuple(
             [fact for x in results for fact in ((x._a.shape, x._a.dtype) if isinstance(x, Tensor) else ((), None))]

@@ -34,7 +34,8 @@ class Cut:
         self.how, self.shape = how, shape
         self.site = sites.here(2)
         self._node = weakref.ref(node)
-        self._leaves = tuple([weakref.ref(leaf) for leaf in _leaves_behind(node)])
+        leaves = (node,) if type(node) is AccumulateGrad else _leaves_behind(node)
+        self._leaves = tuple([weakref.ref(leaf) for leaf in leaves])
         self.name, self.made = node.name(), node.site
 
     @property
@@ -89,8 +90,10 @@ def lineage(how: str, inputs: Sequence[Any], outs: Sequence[Any], edge_of: Any) 
 def enter(node: Node, inputs: Sequence[Any]) -> None:
     """Note of a node which of its inputs were cut off."""
     for x in inputs:
-        if x is not None and not x._rg and cuts_of(x):
+        if x is not None and not x._rg and getattr(x, "_notes", None) is not None:
             break
     else:
         return
-    entered[node] = [(i, cuts_of(x)) for i, x in enumerate(inputs) if x is not None and not x._rg and cuts_of(x)]
+    found = [(i, cuts_of(x)) for i, x in enumerate(inputs) if x is not None and not x._rg and cuts_of(x)]
+    if found:
+        entered[node] = found

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend
-from tensorlab.engine.journal import Cell
+from tensorlab.engine.cells import Cell
 from tensorlab.engine.node import Bound, Node, facts
 
 
@@ -37,6 +37,20 @@ def total(current: Any, more: Any, arrays: bool) -> Any:
     if arrays:
         return Bound.wrap(current._a + more)
     return more.clone() if current is None else current + more
+
+
+def added(into: Any, more: Any) -> bool:
+    """Add a gradient to one that is there, in place; ``False`` where its memory must not be written to."""
+    try:
+        if type(into) is np.ndarray:
+            into += more
+        else:
+            backend.add_into(into, more)
+    except (FloatingPointError, RuntimeWarning):
+        pass  # NumPy was told to raise, which it does once it has added
+    except ValueError:
+        return False
+    return True
 
 
 def fits(node: Node, output: int, gradient: Any) -> Any:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorlab import backend
-from tensorlab.engine.notes import note, noted
-
-Cell = list[Any]
+from tensorlab.engine.cells import Cell
 
 
 class Undo:
@@ -45,13 +43,13 @@ def restore(retained: list[tuple[Any, Any]]) -> None:
 class Leaf:
     """A leaf's ``.grad`` as it is: the object, its values and its version, and who added to it."""
 
-    __slots__ = ("leaf", "gradient", "values", "version", "writes", "ledger")
+    __slots__ = ("leaf", "gradient", "values", "version", "writes", "notes")
 
     def __init__(self, leaf: Any) -> None:
         gradient = leaf._grad
         self.leaf, self.gradient = leaf, gradient
-        self.ledger = noted(leaf, "ledger")
         if gradient is not None:
+            self.notes = getattr(gradient, "_notes", None)
             storage = gradient._st
             self.values = backend.copied_like(gradient._a, gradient._a)
             self.version = 0 if storage is None or storage.inference else storage.version
@@ -60,8 +58,8 @@ class Leaf:
     def restore(self) -> None:
         gradient = self.gradient
         self.leaf._grad = gradient
-        note(self.leaf, "ledger", self.ledger)
         if gradient is not None:
+            gradient._notes = self.notes
             backend.put(gradient._a, self.values)
             if gradient._st is not None and not gradient._st.inference:
                 gradient._st.version, gradient._st.writes = self.version, self.writes

@@ -1,6 +1,7 @@
 """Who added to a leaf's ``.grad``: one entry for every backward pass whose gradient is still in it.
 
-Kept where places are recorded, as in a notebook: a cell that is run twice without ``zero_grad()`` shows as two entries.
+Kept where places are recorded, as in a notebook: a cell that is run twice without ``zero_grad()`` shows as two entries. The gradient
+itself is what remembers: one that somebody puts there by hand has none.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import itertools
 import time
 from typing import Any, NamedTuple
-from weakref import ref
 
 from tensorlab.engine.notes import note, noted
 from tensorlab.engine.sites import Site
@@ -30,27 +30,22 @@ class Contribution(NamedTuple):
 def ledger_of(leaf: Any) -> tuple[Contribution, ...]:
     """The passes whose gradients make up ``leaf.grad``, oldest first; empty where none were noted."""
     gradient = leaf._grad
-    return () if gradient is None or _zeroed(gradient) else _entries(leaf, gradient)
+    if gradient is None or _zeroed(gradient):
+        return ()
+    return tuple([Contribution(*entry) for entry in noted(gradient, "ledger", ())])
 
 
-def _entries(leaf: Any, gradient: Any) -> tuple[Contribution, ...]:
-    """What was noted of a gradient of ``leaf``; nothing of one that somebody else put there."""
-    entry = noted(leaf, "ledger")
-    return entry[0] if entry is not None and entry[1]() is gradient else ()
+def begin(site: Site | None) -> dict[str, Any]:
+    """What a pass that starts now, from ``site``, has to note of every gradient that it makes."""
+    return {"ledger": ((next(passes), site, time.time()),)}
 
 
-def begin(site: Site | None) -> Contribution:
-    """What a pass that starts now, from ``site``, will have added."""
-    return Contribution(next(passes), site, time.time())
-
-
-def enter(leaf: Any, before: Any, added: Contribution) -> None:
-    """Note what a pass added to the gradient of ``leaf``, which was ``before``. Noting it twice is noting it once."""
-    now = leaf._grad
-    kept = () if before is None or _zeroed(before, now is before) else _entries(leaf, before)
-    if not kept or kept[-1].number != added.number:
-        kept = (*kept[1 - MOST :], added)
-    note(leaf, "ledger", (kept, ref(now)))
+def enter(now: Any, before: Any, added: dict[str, Any]) -> None:
+    """Note what a pass added to a gradient, which was ``before``. Noting it twice is noting it once."""
+    kept = () if _zeroed(before, now is before) else noted(before, "ledger", ())
+    (entry,) = added["ledger"]
+    if not kept or kept[-1] is not entry:
+        note(now, "ledger", (*kept[1 - MOST :], entry))
 
 
 def _zeroed(gradient: Any, but_for: int = 0) -> bool:

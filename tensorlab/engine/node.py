@@ -104,7 +104,7 @@ class Node:
     attrs: dict[str, Any] | None
     seq: int
     outs: tuple[Any, ...]  # of every output its shape and its NumPy dtype, in one flat tuple
-    made: tuple[Any, Any] | None  # (site, scope) where places are recorded
+    made: tuple[Any, Any] | None  # (site, path of modules) where places are recorded
     hooks: NodeHooks | None
 
     # ---------------------------------------------------------------------------------------------- what people see
@@ -130,11 +130,8 @@ class Node:
     @property
     def scope(self) -> tuple[tuple[str, str], ...] | None:
         """The modules that were running when the node was made, outermost first, as (name, type name) pairs."""
-        path, inner = [], self.made[1] if self.made else None
-        while inner is not None:
-            name, type_name, inner = inner
-            path.append((name, type_name))
-        return tuple(reversed(path)) or None
+        path = self.made[1] if self.made else None
+        return path.names() if path is not None else None
 
     @property
     def freed(self) -> Any:

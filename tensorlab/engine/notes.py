@@ -1,4 +1,7 @@
-"""What is remembered of a tensor for questions that may come later. Notes are about this very tensor: no copy and no file has them."""
+"""What is remembered of a tensor for questions that may come later. Notes are about this very tensor: no copy and no file has them.
+
+A dictionary of notes never changes, so that many tensors of which the same is remembered can share one.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,4 @@ def noted(x: Any, what: str, default: Any = None) -> Any:
 def note(x: Any, what: str, value: Any) -> None:
     """Remember something of a tensor."""
     kept = getattr(x, "_notes", None)
-    if kept is None:
-        x._notes = {what: value}
-    else:
-        kept[what] = value
+    x._notes = {what: value} if kept is None else {**kept, what: value}

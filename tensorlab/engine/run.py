@@ -22,46 +22,15 @@ import numpy as np
 
 from tensorlab import backend, taps
 from tensorlab.engine import ledger, sites
-from tensorlab.engine.deposit import fits, own, own_array, total
+from tensorlab.engine.cells import Cell, joined, priority, slots_of, summed
+from tensorlab.engine.deposit import added, fits, own, own_array, total
 from tensorlab.engine.hooks import told
-from tensorlab.engine.journal import Cell, Leaf, Undo, restore
+from tensorlab.engine.journal import Leaf, Undo, restore
 from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node, misfit
 from tensorlab.modes import sites_are_watched, state
 
 _deposits = threading.RLock()
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-
-
-def priority(node: Node) -> int:
-    """The newest ready node runs first; leaves' accumulators run before everything."""
-    return node.first - node.seq
-
-
-def _sum(a: Any, b: Any) -> Any:
-    """The sum of two gradients that no graph follows."""
-    x, y = a._a, b._a
-    if type(x) is np.ndarray:
-        return Bound.wrap(x + y)
-    with backend.of(x).on(x):
-        return Bound.wrap(x + y)
-
-
-def _joined(node: Node, held: Any, output: int, gradient: Any, add: Callable[[Any, Any], Any]) -> Any:
-    """What waits at a node once a gradient for one of its outputs arrived."""
-    if gradient is None:
-        return held
-    if not node.many:
-        return gradient if held is None else add(held, gradient)
-    slots = [None] * (len(node.outs) // 2) if held is None else held.copy()
-    slots[output] = gradient if slots[output] is None else add(slots[output], gradient)
-    return slots
-
-
-def _slots(node: Node, held: Any) -> list[Any]:
-    """What waits at a node, one entry an output."""
-    if node.many:
-        return [None] * (len(node.outs) // 2) if held is None else list(held)
-    return [held]
 
 
 def backward(roots: Sequence[Any], gradients: Sequence[Any], retain: bool | None, create: bool, inputs: Any) -> None:
@@ -164,7 +133,7 @@ class BackwardRun:
             if needed is not None and node not in needed:
                 continue
             cell = self.cells[node]
-            cell[1] = _joined(node, cell[1], output, seed._a if self._arrays else seed, operator.add)
+            cell[1] = joined(node, cell[1], output, seed._a if self._arrays else seed, operator.add)
             del seed  # a reference here would make the gradient look shared to the leaf that may keep it
             if cell[0] == 0 and not (self.ready and any(entry[1] is node for entry in self.ready)):
                 heappush(self.ready, (priority(node), node, cell))
@@ -191,7 +160,7 @@ class BackwardRun:
     def waiting(self) -> dict[Node, list[Any]]:
         """The gradients that wait: for every node that has some, one entry an output."""
         return {
-            node: _slots(node, cell[1]) for node, cell in self.cells.items() if cell[1] is not None and cell[0] >= 0
+            node: slots_of(node, cell[1]) for node, cell in self.cells.items() if cell[1] is not None and cell[0] >= 0
         }
 
     def reaches(self, node: Node) -> bool:
@@ -216,7 +185,7 @@ class BackwardRun:
     def held(self, node: Node) -> list[Any] | None:
         """The gradients that wait at a node, one entry an output, or ``None``."""
         cell = self.cells.get(node)
-        return None if cell is None or cell[0] < 0 or cell[1] is None else _slots(node, cell[1])
+        return None if cell is None or cell[0] < 0 or cell[1] is None else slots_of(node, cell[1])
 
     def left(self, node: Node) -> int | None:
         """How many edges that lead to a node have not run yet; -1 once the node ran, ``None`` if it is no part of the run."""
@@ -288,7 +257,7 @@ class BackwardRun:
             self._settle()
         ready, cells, needed, journal, arrays = self.ready, self.cells, self._needed, self._journal, self._arrays
         quick = arrays and not self._captures
-        add = operator.add if arrays or self.create_graph else _sum
+        add = operator.add if arrays or self.create_graph else summed
         freed = None if self.retain_graph or journal is not None else self._freed
         watched = taps.steps
         outs = undo = None
@@ -314,7 +283,7 @@ class BackwardRun:
                     if undo is not None:
                         undo.targets.append((there, left + 1, there[1]))
                     if target.many:
-                        new = _joined(target, there[1], edge[1], new, add)
+                        new = joined(target, there[1], edge[1], new, add)
                     elif there[1] is not None:
                         new = there[1] if new is None else add(there[1], new)
                     if left == 0:
@@ -368,14 +337,14 @@ class BackwardRun:
         node, grads, outs, k, _ = self._inflight  # type: ignore[misc]
         self.ready = [entry for entry in self.ready if entry[1] is not node]
         heapify(self.ready)
-        add = operator.add if self._arrays or self.create_graph else _sum
+        add = operator.add if self._arrays or self.create_graph else summed
         while k < len(node.edges):
             edge = node.edges[k]
             if edge is not None and self._wants(edge[0]):
                 target = edge[0]
                 there = self.cells[target]
                 left = there[0] - 1
-                new = _joined(target, there[1], edge[1], outs[k], add)
+                new = joined(target, there[1], edge[1], outs[k], add)
                 if left == 0 and all(entry[1] is not target for entry in self.ready):
                     heappush(self.ready, (priority(target), target, there))
                 there[1] = new
@@ -404,7 +373,7 @@ class BackwardRun:
         retained: list[tuple[Any, Any]] = []
         outer, state.run = state.run, self
         try:
-            grads = _slots(node, held)
+            grads = slots_of(node, held)
             if self._arrays:
                 grads, outs = self._apply(node, [None if g is None else Bound.wrap(g) for g in grads], retained)
                 return grads, [None if g is None else g._a for g in outs], None
@@ -488,20 +457,16 @@ class BackwardRun:
                     self._stage = 1
                 else:
                     into, more = current._a, held[1] if self._arrays else held[1]._a
-                    try:
-                        if type(into) is np.ndarray:
-                            into += more
-                        else:
-                            backend.add_into(into, more)
-                    except (FloatingPointError, RuntimeWarning):
-                        pass  # NumPy was told to raise, which it does once it has added
-                    except ValueError:  # memory that must not be written to
+                    if not added(into, more):
                         leaf._grad = total(current, held[1], self._arrays)
                     self._stage = 1
                     if current._st is not None:
                         current._st.bump("backward", sites.here())
                 if self._noted is not None:
-                    ledger.enter(leaf, current, self._noted)
+                    if current is None:
+                        leaf._grad._notes = self._noted
+                    else:
+                        ledger.enter(leaf._grad, current, self._noted)
         self._stage = max(1, self._stage)
         if node.after or node.hooks is not None:
             self._tell_of_leaf(node, leaf, grads)
@@ -530,7 +495,7 @@ class BackwardRun:
                 raise RuntimeError(
                     f"no gradient waits at {node.name()}; only gradients that have not been used can be changed"
                 )
-            slots = _slots(node, cell[1])
+            slots = slots_of(node, cell[1])
             if not 0 <= output < len(slots):
                 raise IndexError(f"{node.name()} has no output {output}; it has {len(slots)}")
             slots[output] = fits(node, output, gradient)

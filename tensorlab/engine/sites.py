@@ -14,8 +14,19 @@ from typing import NamedTuple
 Site = tuple[CodeType, int]
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-#: Our own code objects that were met, by id: they live as long as the program.
-_met: dict[int, CodeType] = {}
+
+
+class _Files(dict[str, bool]):
+    """Whether a file is one of this library's, of the files that were met."""
+
+    def __missing__(self, name: str) -> bool:
+        if len(self) > 10_000:
+            self.clear()
+        self[name] = found = name.startswith(_OURS)
+        return found
+
+
+_ours = _Files()
 
 
 class Turn:
@@ -38,12 +49,7 @@ class Place(NamedTuple):
 
 def is_ours(code: CodeType) -> bool:
     """Whether code belongs to this library."""
-    if id(code) in _met:
-        return True
-    if not code.co_filename.startswith(_OURS):
-        return False
-    _met[id(code)] = code
-    return True
+    return _ours[code.co_filename]
 
 
 def here(depth: int = 1) -> Site | None:
@@ -51,7 +57,7 @@ def here(depth: int = 1) -> Site | None:
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
-        if id(code) not in _met and not is_ours(code):
+        if not _ours[code.co_filename]:
             return code, frame.f_lasti
         frame = frame.f_back
     return None

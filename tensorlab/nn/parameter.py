@@ -173,7 +173,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
 def _uninitialized(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
     out = object.__new__(cls)
-    out._st = out._edge = out._grad = out._view = out._acc = None
+    out._st = out._edge = out._grad = out._view = out._acc = out._notes = None
     out._rg = out._live = requires_grad
     out._off = 0
     empty = creation.empty(0, device=device, dtype=dtype)

@@ -159,13 +159,13 @@ def dotted(root: str, scope: Sequence[tuple[str, str]]) -> str:
 
 def _call(node: Node) -> tuple[int, list[str]]:
     """What tells the outermost call that made a node from all others, and the names of modules from there inwards."""
-    scope, call = node.made[1] if node.made else None, 0
-    names: list[str] = []
-    while scope is not None:
-        call = id(scope)
-        name, _, scope = scope
-        names.append(name)
-    return call, names[::-1]
+    path = node.made[1] if node.made else None
+    if path is None:
+        return 0, []
+    names = [name for name, _ in path.names()]
+    while path.outer is not None:
+        path = path.outer
+    return id(path), names
 
 
 def _without(owner: str, path: str) -> str:

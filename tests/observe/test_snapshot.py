@@ -10,7 +10,7 @@ import pytest
 
 import tensorlab as tl
 from tensorlab import modes
-from tensorlab.modes import scope
+from tensorlab.engine.marks import scope
 from tensorlab.observe import wire
 from tensorlab.observe.names import Names, caller_namespace
 from tensorlab.observe.protocol import Refused

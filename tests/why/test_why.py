@@ -267,6 +267,6 @@ def test_nothing_is_noted_where_places_are_not_recorded() -> None:
         w = tl.ones(2, requires_grad=True)
         assert noted((w * 2).detach(), "cuts") is None
         (w * 2).sum().backward()
-        assert noted(w, "ledger") is None
+        assert noted(w.grad, "ledger") is None
     finally:
         modes.watch_sites(True)

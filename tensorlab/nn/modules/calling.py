@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 from tensorlab import modes, taps
-from tensorlab.engine import sites
 from tensorlab.engine.hooks import RemovableHandle, Told, hook_table, register
+from tensorlab.engine.marks import OUTSIDE, Mark, Path
+from tensorlab.engine.sites import is_ours
 from tensorlab.modes import state
 from tensorlab.nn.modules.backward_hooks import BackwardHooks
 
@@ -65,48 +68,27 @@ class Called:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if (
-            _watched
-            or self._forward_hooks
+        hooked = (
+            self._forward_hooks
             or self._forward_pre_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
             or everywhere
-        ):
-            return self._call_named(args, kwargs) if _watched else self._call_hooked(args, kwargs)
-        return self.forward(*args, **kwargs)
-
-    def _call_named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call with the module entered as the one that makes nodes."""
+        )
+        if not _watched:
+            return self._call_hooked(args, kwargs) if hooked else self.forward(*args, **kwargs)
         here = state.__dict__  # this thread's: one look for all that follows
-        outer, parent, place = here.get("scope"), here.get("module"), here.get("place")
-        if parent is None:
-            here["scope"] = ("", type(self).__name__, outer)
-        else:
-            name = _names.get((id(parent), id(self)))
-            if name is not None and parent._modules.get(name) is self:
-                here["scope"] = (name, type(self).__name__, outer)
-            else:
-                here["scope"] = _entered(parent, self, outer)
-        here["module"] = self
-        caller = sys._getframe(2)
-        if not sites.is_ours(caller.f_code):
-            here["place"] = caller.f_code, caller.f_lasti
-        if not type(self).__module__.startswith("tensorlab.") or "forward" in self.__dict__:
-            here["place"] = None  # its code is the user's
+        outer = here.get("mark") or OUTSIDE
+        mark = outer.inside.get(id(self))
+        if mark is None or mark.code is not None:
+            caller = sys._getframe(1)
+            if mark is None or mark.at != caller.f_lasti or mark.code is not caller.f_code:
+                mark = _mark(outer, mark, self, caller)
+        here["mark"] = mark.without_place() if hooked else mark
         try:
-            if (
-                self._forward_hooks
-                or self._forward_pre_hooks
-                or self._backward_hooks
-                or self._backward_pre_hooks
-                or everywhere
-            ):
-                here["place"] = None  # a hook's lines are the user's
-                return self._call_hooked(args, kwargs)
-            return self.forward(*args, **kwargs)
+            return self._call_hooked(args, kwargs) if hooked else self.forward(*args, **kwargs)
         finally:
-            here["scope"], here["module"], here["place"] = outer, parent, place
+            here["mark"] = outer
 
     def _call_hooked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         backward = self._backward_set()
@@ -272,44 +254,49 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 
 # ----------------------------------------------------------------------------------- a module's name in the graph
 
-#: Names of children, and paths to modules further inside, by the numbers of caller and called. Python gives numbers
-#: again, so a name is believed only once it leads to the module.
-_names: dict[tuple[int, int], str] = {}
-_paths: dict[tuple[int, int], tuple[str, ...]] = {}
+
+def _mark(outer: Mark, known: Mark | None, module: Any, caller: FrameType) -> Mark:
+    """The mark of a call that is new, or that came from elsewhere the last time."""
+    number, inside = id(module), outer.inside
+    code, at, site = None, -1, None
+    if type(module).__module__.startswith("tensorlab.") and "forward" not in module.__dict__:
+        if outer.made is not None:
+            site = outer.made[0]
+        else:
+            code, at = caller.f_code, caller.f_lasti
+            site = None if is_ours(code) else (code, at)
+    same = known
+    while same is not None:
+        if same.code is code and same.at == at:
+            return same
+        same = same.other
+    if known is None:
+        path = _entered(outer.path, module)
+        path.module = weakref.ref(module, lambda gone: inside.pop(number, None) and None)
+    else:
+        path = known.path  # type: ignore[assignment]
+    found = inside[number] = Mark(path, site, code, at, known)
+    return found
 
 
-def _entered(parent: Any, module: Any, outer: Any) -> Any:
+def _entered(outer: Path | None, module: Any) -> Path:
     """``outer``, with the names added that lead from the module that runs to the one it calls.
 
     A child is called by its attribute's name; one in a list by the list's name, then its number. The outermost module
     has an empty name, and one that its caller does not hold is called by its type.
     """
     kind = type(module).__name__
+    parent = outer.module() if outer is not None else None
     if parent is None or parent is module:
-        return "", kind, outer
-    key = (id(parent), id(module))
-    found = _along(parent, _paths.get(key, ()), outer)
-    if found[0] is module:
-        return found[1]
-    if len(_names) + len(_paths) > 10_000:
-        _names.clear()
-        _paths.clear()
+        return Path("", kind, outer)
     for name, child in parent._modules.items():
         if child is module:
-            _names[key] = name
-            return name, kind, outer
+            return Path(name, kind, outer)
     for path, child in parent.named_modules():
         if child is module:
-            _paths[key] = tuple(path.split("."))
-            return _along(parent, _paths[key], outer)[1]
-    return kind, kind, outer
-
-
-def _along(module: Any, path: tuple[str, ...], outer: Any) -> tuple[Any, Any]:
-    """The module at the end of a path, if there is one, and ``outer`` with the names on the way."""
-    for name in path:
-        module = module._modules.get(name)
-        if module is None:
-            return None, outer
-        outer = (name, type(module).__name__, outer)
-    return module, outer
+            *around, name = path.split(".")
+            for step in around:
+                parent = parent._modules[step]
+                outer = Path(step, type(parent).__name__, outer, weakref.ref(parent))
+            return Path(name, kind, outer)
+    return Path(kind, kind, outer)

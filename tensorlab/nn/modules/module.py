@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from tensorlab.engine import marks
 from tensorlab.engine.hooks import RemovableHandle, hook_table, register, told
 from tensorlab.nn.modules.calling import Called
 from tensorlab.nn.modules.calling import register_module_backward_hook as register_module_backward_hook
@@ -155,6 +156,8 @@ class Module(Called, Saved, Moved):
             own["_buffers"][name] = _told_of("buffer", self, name, value)
         else:
             object.__setattr__(self, name, value)
+            if name == "forward":
+                marks.forget()
             if "_modules" in own and _keeps(value):
                 self._tell(name, value, self._known(), stacklevel=3)
 
