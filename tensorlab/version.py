@@ -24,5 +24,5 @@ def _cuda() -> str | None:
         import cupy
     except ImportError:
         return None
-    found = int(cupy.cuda.get_local_runtime_version())
+    found = int(cupy.cuda.runtime.runtimeGetVersion())
     return f"{found // 1000}.{found % 1000 // 10}"

@@ -19,6 +19,7 @@ __all__ = [
     "Storage",
     "add_into",
     "copied_like",
+    "fused",
     "gpu",
     "host",
     "namespace",
@@ -84,6 +85,11 @@ def copied_like(values: Any, model: Any) -> Any:
         fresh = where.xp.empty_like(model)
         fresh[...] = values
     return fresh
+
+
+def fused(xp: Any, name: str, *arrays: Any) -> Any:
+    """The result of a chain (see ``chains.py``) in one kernel, on a GPU; ``None`` where it is to be computed step by step."""
+    return None if xp is np else of(arrays[0]).fused(name, arrays)
 
 
 def why_no_gpu() -> str | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from tensorlab import backend
 from tensorlab.backend import pool
+from tensorlab.backend.chains import CHAINS
 from tensorlab.backend.host import common_order, inverse, memory_order
 
 #: What owns page-locked host memory.
@@ -109,6 +110,29 @@ def elementwise(forward: Callable[..., Any], arrays: Sequence[Any]) -> Any:
         xp, *[None if a is None else a.reshape((1,) * (ndim - a.ndim) + a.shape).transpose(order) for a in arrays]
     )
     return in_order(found, inverse(order))
+
+
+#: Types that chains are compiled for.
+_CHAINED = (np.dtype(np.float32), np.dtype(np.float64))
+_kernels: dict[str, Any] = {}
+
+
+def chain(name: str) -> Any:
+    """The kernel of a chain: called with its inputs, then with the arrays to write; compiled for each type when first run."""
+    kernel = _kernels.get(name)
+    if kernel is None:
+        found = CHAINS[name]
+        inputs, outputs = (", ".join(f"T {a}" for a in names) for names in (found.inputs, found.outputs))
+        kernel = _kernels[name] = xp.ElementwiseKernel(inputs, outputs, found.code, f"tensorlab_{name}")
+    return kernel
+
+
+def fused(name: str, arrays: Sequence[Any]) -> Any:
+    """The result of a chain, row by row; ``None`` for types that it is not compiled for, or several of them."""
+    kind = arrays[0].dtype
+    if kind not in _CHAINED or any(a.dtype != kind for a in arrays):
+        return None
+    return chain(name)(*arrays)
 
 
 #: Types that a GPU adds to in one indivisible step.

@@ -96,6 +96,10 @@ def elementwise(forward: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     return forward(np, *arrays)
 
 
+def fused(name: str, arrays: Sequence[Any]) -> None:
+    """``None``: on the CPU chains are computed step by step."""
+
+
 #: ``array[indices] += values`` with every repeated index counted.
 add_at = np.add.at
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab.backend import fused
 from tensorlab.backend.blocks import in_pieces
 from tensorlab.ops.elementwise import broadcast, same_shape
 from tensorlab.ops.scipy import rounded_once, special
@@ -32,14 +33,16 @@ def _activation(name: str, forward: Any, grad: Any, samples: Any, **columns: Any
     )
 
 
-def _logistic(xp: Any, a: Any) -> Any:
+def _silu(xp: Any, a: Any) -> Any:
+    if (found := fused(xp, "silu", a)) is not None:
+        return found
     half = a.dtype.type(0.5)
-    return (xp.tanh(a * half) + 1) * half
+    return a * ((xp.tanh(a * half) + 1) * half)
 
 
 silu = _activation(
     "silu",
-    lambda xp, a: a * _logistic(xp, a),
+    _silu,
     lambda g, self: g * (self.sigmoid() * (self * (1 - self.sigmoid()) + 1)),
     [((), {})],
     formula="result = self ÷ (1 + exp(−self))",
@@ -101,6 +104,8 @@ def _gelu(xp: Any, a: Any, approximate: str) -> Any:
             np.multiply(r, 0.5, r)
 
         return _in_rows(work, a)
+    if (found := fused(xp, "gelu_tanh" if approximate == "tanh" else "gelu", a)) is not None:
+        return found
     half = a.dtype.type(0.5)
     if approximate == "tanh":
         return a * half * (xp.tanh((a + a * a * a * _CUBIC) * _TANH_SCALE) + 1)
@@ -128,6 +133,8 @@ def _gelu_backward(xp: Any, g: Any, a: Any, approximate: str) -> Any:
             np.multiply(r, g, r)
 
         return _in_rows(work, g, a)
+    if (found := fused(xp, "gelu_tanh_backward" if approximate == "tanh" else "gelu_backward", g, a)) is not None:
+        return found
     if approximate == "tanh":
         bent = xp.tanh((a + a * a * a * _CUBIC) * _TANH_SCALE)
         slope = (a * a * (3 * _CUBIC) + 1) * _TANH_SCALE

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab.backend import fused
 from tensorlab.backend.blocks import in_pieces
 from tensorlab.layout import broadcast_shapes
 from tensorlab.ops.elementwise import same_shape
@@ -42,8 +43,9 @@ def _softmax(xp: Any, a: Any, dim: int) -> Any:
         _softmax_rows(r.reshape(-1, r.shape[-1]), out.reshape(-1, r.shape[-1]))
         r = out
     else:
-        r = r - _largest(xp, r, (dim,))
-        xp.exp(r, r)
+        most = _largest(xp, r, (dim,))
+        found = fused(xp, "exp_less", r, most)
+        r = xp.exp(r - most) if found is None else found
         r /= xp.add.reduce(r, axis=dim, keepdims=True)
     return r.astype(a.dtype) if a.dtype.itemsize == 2 else r
 
@@ -68,7 +70,9 @@ def _softmax_backward(xp: Any, g: Any, result: Any, dim: int) -> Any:
         _softmax_rows_backward(g.reshape(-1, width), result.reshape(-1, width), out.reshape(-1, width))
         return out
     wider, odds = g.astype(wide(g), copy=False), result.astype(wide(result), copy=False)
-    return ((wider - xp.add.reduce(wider * odds, axis=dim, keepdims=True)) * odds).astype(g.dtype, copy=False)
+    total = xp.add.reduce(wider * odds, axis=dim, keepdims=True)
+    found = fused(xp, "softmax_backward", wider, total, odds)
+    return ((wider - total) * odds if found is None else found).astype(g.dtype, copy=False)
 
 
 def _softmax_rows_backward(rows: np.ndarray, odds: np.ndarray, out: np.ndarray) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorlab.backend import fused
 from tensorlab.backend.blocks import in_pieces
 from tensorlab.ops.reduce import wide
 from tensorlab.ops.table import AS_IS, GPU_FLOAT32, NO_ONNX, elements, nothing, row
@@ -106,6 +107,13 @@ def _by_rows(xp: Any, x: Any, w: Any, b: Any, rows: int, n: int, channels: int, 
         return _back(out, x.shape).astype(kind, copy=False), mean, rstd
     out, mean, rstd = _centred(xp, _wide(x).reshape(rows, n), eps)
     full = _along(out, x.shape, channels)
+    found = (
+        fused(xp, "affine", full, _weight(w, full), _weight(b, full))
+        if xp is not np and w is not None and b is not None
+        else None
+    )
+    if found is not None:
+        return found.reshape(x.shape).astype(kind, copy=False), mean, rstd
     if w is not None:
         full *= _weight(w, full)
     if b is not None:
@@ -148,10 +156,13 @@ def _by_rows_backward(
         gw, gb = (full * full_hat).sum(0), full.sum(0)
     if w is not None:
         h = (full * _weight(w, full)).reshape(rows, n)
-    hat *= _dots(xp, h, hat) / n
-    gx = h - hat
-    gx -= xp.add.reduce(h, axis=1, keepdims=True) / n
-    gx *= rstd
+    along, centre = _dots(xp, h, hat) / n, xp.add.reduce(h, axis=1, keepdims=True) / n
+    gx = fused(xp, "centred_backward", h, hat, along, centre, rstd)
+    if gx is None:
+        hat *= along
+        gx = h - hat
+        gx -= centre
+        gx *= rstd
     return gx.reshape(x.shape).astype(kind, copy=False), gw, gb
 
 

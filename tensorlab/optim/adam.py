@@ -75,6 +75,9 @@ class Adam(LaneOptimizer):
         root = lane.number((1 - beta2**step) ** 0.5)
         keep, first, second = lane.constant(beta2), lane.constant(1 - beta1), lane.constant(1 - beta2)
         eps = lane.constant(group["eps"])
+        run = None if group["amsgrad"] else lane.chain("adam")
+        if run is not None:
+            return lambda g, p, t, u, m, v: run(g, first, keep, second, root, eps, size, m, v, t)
 
         def rule(g: Any, p: Any, t: Any, u: Any, m: Any, v: Any, *peak: Any) -> None:
             add(m, multiply(xp.subtract(g, m, t), first, t), m)

@@ -136,6 +136,10 @@ class Lane:
 
     # -------------------------------------------------------------------------------------------------- one step of it
 
+    def chain(self, name: str) -> Any:
+        """A rule as one kernel, on a GPU; ``None`` where it is computed step by step."""
+        return None if self.xp is np else backend.of(self.params[0]._a).chain(name)
+
     def read(self, option: Any) -> float:
         """An option of a group as a number; it may be a tensor."""
         return float(option)

@@ -104,6 +104,9 @@ class RecordedLane:
 
     number = constant = read
 
+    def chain(self, name: str) -> None:
+        """``None``: what is recorded goes step by step."""
+
     def scalar(self, name: str) -> float:
         """A number that is remembered."""
         return float(self.state[name].item())

@@ -519,6 +519,40 @@ for method in facts.METHODS:
     setattr(ndarray, method, _method(method))
 
 
+class ElementwiseKernel:
+    """A kernel of one's own, run by NumPy: its lines are read as Python, so only what C++ and Python share is understood."""
+
+    def __init__(self, in_params: str, out_params: str, operation: str, name: str = "kernel", **options: Any) -> None:
+        self.inputs, self.outputs = (
+            [p.split()[-1] for p in text.split(",") if p.strip()] for text in (in_params, out_params)
+        )
+        lines = [line.strip().removeprefix("T ") for line in operation.split(";") if line.strip()]
+        self.name, self.code = name, compile("\n".join(lines), name, "exec")
+
+    def __call__(self, *args: Any) -> Any:
+        if len(args) not in (len(self.inputs), len(self.inputs) + len(self.outputs)):
+            raise TypeError(f"Wrong number of arguments for {self.name!r}")
+        arrays = [a for a in args if isinstance(a, ndarray)]
+        kinds = {a.dtype for a in arrays}
+        if len(kinds) != 1 or not all(isinstance(a, (ndarray, *Scalar)) for a in args):
+            raise TypeError(f"Type is mismatched. {self.name} takes arrays of one type, not {kinds}")
+        kind = kinds.pop()
+        shape = np.broadcast_shapes(*[a.shape for a in arrays])
+        given = args[len(self.inputs) :]
+        outs = list(given) or [made(np.empty(shape, kind), fresh=True) for _ in self.outputs]
+        if any(out.shape != shape for out in outs):
+            raise ValueError(f"Out shape is mismatched in {self.name}")
+        values = [here(a)._host if isinstance(a, ndarray) else kind.type(a) for a in (*args[: len(self.inputs)], *outs)]
+        names = dict(zip((*self.inputs, *self.outputs), values, strict=True))
+        functions = {"erf": scipy.special.erf, **{f: getattr(np, f) for f in ("exp", "tanh", "sqrt")}}
+        with np.errstate(all="ignore"):
+            exec(self.code, {"T": kind.type, **functions}, names)
+        for name, out in zip(self.outputs, outs, strict=True):
+            out._host[...] = names[name]
+        machine.log.append(("kernel", self.name))
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+
 def module() -> dict[str, ModuleType]:
     """What stands in ``sys.modules``: ``cupy`` and the parts of ``cupyx`` that the house uses."""
     cupy, cupyx, cupyx_scipy, special = (ModuleType(n) for n in ("cupy", "cupyx", "cupyx.scipy", "cupyx.scipy.special"))
@@ -537,6 +571,7 @@ def module() -> dict[str, ModuleType]:
     cupy.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=as_strided))  # type: ignore[attr-defined]
     cupy.get_default_memory_pool = lambda: machine.pool  # type: ignore[attr-defined]
     cupy.get_default_pinned_memory_pool = lambda: SimpleNamespace(free_all_blocks=lambda: None)  # type: ignore[attr-defined]
+    cupy.ElementwiseKernel = ElementwiseKernel  # type: ignore[attr-defined]
     cupy.from_dlpack = from_dlpack  # type: ignore[attr-defined]
     cupy.cuda = double_runtime.namespace()  # type: ignore[attr-defined]
     for name in facts.SPECIAL:

@@ -259,6 +259,7 @@ def namespace() -> Any:
     """``cupy.cuda``."""
     runtime = SimpleNamespace(
         getDeviceCount=_device_count,
+        runtimeGetVersion=lambda: 12090,
         CUDARuntimeError=CUDARuntimeError,
         getDeviceProperties=_properties,
         deviceCanAccessPeer=lambda device, peer: int(device != peer),
@@ -281,7 +282,6 @@ def namespace() -> Any:
         get_current_stream=current_stream,
         get_device_id=lambda: machine.current,
         get_elapsed_time=elapsed,
-        get_local_runtime_version=lambda: 12090,
         is_available=lambda: machine.devices > 0,
         nvtx=nvtx,
         runtime=runtime,
