@@ -109,7 +109,7 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
             backend.put(a, result)
     except ValueError as error:
         raise _not_writable(name, a) or error from None
-    storage_of(x).bump(name, sites.here(2))
+    storage_of(x).bump(name, sites.here(2), None if recording else a)
     if recording:
         _save_result(row, node, x)
         rebase(x, node)

@@ -13,6 +13,7 @@ from tensorlab.creation import number, size_of
 from tensorlab.functional import MODULES, complexes, elementary, names, plain
 from tensorlab.functional import pointwise as P
 from tensorlab.functional.arguments import need_index, sizes_of
+from tensorlab.functional.older import older
 from tensorlab.functional.pointwise import fillable, scaled
 from tensorlab.functional.products import matmul
 from tensorlab.inplace import resized, write
@@ -39,11 +40,13 @@ def _in_place(name: str) -> Callable[..., Any]:
     return method
 
 
+@older("self alpha other")
 def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``self += alpha * other``. Returns the tensor."""
     return write(ROWS["add"], self, other if alpha == 1 else scaled("add_", self, other, alpha))
 
 
+@older("self alpha other")
 def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``self -= alpha * other``. Returns the tensor."""
     return write(ROWS["sub"], self, other if alpha == 1 else scaled("sub_", self, other, alpha))
@@ -105,11 +108,13 @@ def lerp_(self: Any, end: Any, weight: Any) -> Any:
     return write(ROWS["lerp"], self, end, weight)
 
 
+@older("self value tensor1 tensor2")
 def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """``self += value * tensor1 * tensor2``. Returns the tensor."""
     return write(ROWS["addcmul"], self, tensor1, tensor2, value=value)
 
 
+@older("self value tensor1 tensor2")
 def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """``self += value * tensor1 / tensor2``. Returns the tensor."""
     return write(ROWS["addcdiv"], self, tensor1, tensor2, value=value)

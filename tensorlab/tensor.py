@@ -288,8 +288,11 @@ class Tensor:
 
     @property
     def data(self) -> Tensor:
-        """The same memory without history. It shares the version, so a write through it is noticed by backward."""
-        return self.detach()
+        """The same memory without history. It shares the version, so a write to what a graph saved is noticed by backward."""
+        out = self.detach()
+        storage = storage_of(out)
+        storage.parts = storage.parts or ()
+        return out
 
     @data.setter
     def data(self, value: Tensor) -> None:

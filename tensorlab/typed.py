@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorlab import creation, dtypes
+from tensorlab import creation, defaults, dtypes
 from tensorlab.conversion import LEGACY
 from tensorlab.size import Size
 from tensorlab.tensor import Tensor
@@ -58,7 +58,25 @@ def on_gpu(kind: _Typed) -> _Typed:
     return _Typed(kind.__name__, (), place)
 
 
-__all__: list[str] = []
+def set_default_tensor_type(t: Any) -> None:
+    """Make the type and the place of ``t``, ``FloatTensor`` or its name, those of new tensors.
+
+    Written today as ``set_default_dtype`` and ``set_default_device``. Raises ``TypeError`` for what names no floating-point type.
+
+    >>> import tensorlab as tl
+    >>> tl.set_default_tensor_type("torch.FloatTensor")
+    """
+    kind = globals().get(t.rpartition(".")[2]) if isinstance(t, str) else t
+    if not isinstance(kind, _Typed) or not kind.dtype.is_floating_point:
+        raise TypeError(
+            f"set_default_tensor_type(): only floating-point types are supported as the default type, such as 'torch.FloatTensor', "
+            f"got {t!r}. set_default_dtype and set_default_device say type and place of new tensors."
+        )
+    defaults.set_default_device("cuda" if isinstance(t, str) and ".cuda." in t else kind.where)
+    dtypes.set_default_dtype(kind.dtype)
+
+
+__all__ = ["set_default_tensor_type"]
 for _name, _word in LEGACY.items():
     if not _word.startswith("Complex"):
         globals()[f"{_word}Tensor"] = _typed(_name, _word)

@@ -14,13 +14,11 @@ from tensorlab.autograd.anomaly import (
 )
 from tensorlab.autograd.function import Function
 from tensorlab.autograd.gradcheck import gradcheck, gradgradcheck
+from tensorlab.autograd.variable import Variable
 from tensorlab.engine.node import Node
 from tensorlab.engine.run import BackwardRun
 from tensorlab.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from tensorlab.passes import backward, grad
-from tensorlab.tensor import Tensor
-
-Variable = Tensor
 
 __all__ = [
     "BackwardRun", "Function", "Node", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad",

@@ -15,7 +15,7 @@ from tensorlab.autograd import second
 from tensorlab.autograd.second import once_differentiable as once_differentiable
 from tensorlab.dispatch import edge_of, saved_value, storage_of, wrap
 from tensorlab.engine import sites
-from tensorlab.engine.node import Bound, Node, counter, facts, fit, modified
+from tensorlab.engine.node import Bound, Node, check, counter, facts, fit
 from tensorlab.modes import state
 from tensorlab.tensor import Tensor
 from tensorlab.viewing import View, edge_of_view, layout_of
@@ -105,7 +105,7 @@ class FunctionNode(Node):
             return value.open(self, edge)
         array, storage, version = value
         if storage.version != version:
-            raise modified(self, f"value {index}", value)
+            check(self, f"value {index}", value)
         return Bound.unpack(array, storage, edge)
 
     def saved_facts(self) -> list[tuple[str, Any, int, int, int]]:

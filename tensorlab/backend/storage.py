@@ -10,17 +10,26 @@ class Storage:
 
     ``version`` counts in-place writes. ``root`` is a row-major array over the whole buffer, found when the first view is made.
     ``writes`` holds ``(version, op name, site)`` of the latest in-place writes, so that an error can name the line that wrote.
+    ``parts`` is there once ``.data`` was asked for: ``(version, elements written)`` of the latest writes outside of any graph.
     """
 
     version = 0
     root: Any = None
     writes: tuple[tuple[int, str, Any], ...] = ()
+    parts: tuple[tuple[int, Any], ...] | None = None
     inference = False
 
-    def bump(self, op: str, site: Any) -> None:
-        """Count one in-place write. The only place a version moves."""
+    def bump(self, op: str, site: Any, part: Any = None) -> None:
+        """Count one in-place write, to the elements of the array ``part`` if that is known. The only place a version moves."""
         self.version += 1
         self.writes = (*self.writes[-15:], (self.version, op, site))
+        if self.parts is not None and part is not None:
+            self.parts = (*self.parts[-63:], (self.version, part))
+
+    def parts_since(self, version: int) -> list[Any] | None:
+        """The elements that were written since a version; ``None`` if that is not known of every write."""
+        since = [part for number, part in self.parts or () if number > version]
+        return since if len(since) == self.version - version else None
 
 
 class InferenceStorage(Storage):
@@ -35,5 +44,5 @@ class InferenceStorage(Storage):
             "autograd."
         )
 
-    def bump(self, op: str, site: Any) -> None:
+    def bump(self, op: str, site: Any, part: Any = None) -> None:
         """Writes are not counted."""

@@ -9,6 +9,7 @@ from tensorlab.creation import number
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_tensor
 from tensorlab.functional.fromrow import row_function as _row_function
+from tensorlab.functional.older import older
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -101,6 +102,7 @@ greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne
 BARE = {"add": _add, "sub": _sub, "rsub": _rsub, "div": _div}
 
 
+@older("input alpha other")
 def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``input + alpha * other``; inputs promote and broadcast.
 
@@ -111,6 +113,7 @@ def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return _add(input, other if alpha == 1 else scaled("add", input, other, alpha))
 
 
+@older("input alpha other")
 def sub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``input - alpha * other``; inputs promote and broadcast."""
     return _sub(input, other if alpha == 1 else scaled("sub", input, other, alpha))
@@ -242,6 +245,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     return call(ROWS["lerp"], (input, end, weight))
 
 
+@older("input value tensor1 tensor2")
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """``input + value * tensor1 * tensor2``."""
     need_tensor("addcmul", "input", 1, input)
@@ -250,6 +254,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
     return call(ROWS["addcmul"], (input, tensor1, tensor2), value=value)
 
 
+@older("input value tensor1 tensor2")
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """``input + value * tensor1 / tensor2``. Raises ``RuntimeError`` for integers."""
     need_tensor("addcdiv", "input", 1, input)

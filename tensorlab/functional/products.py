@@ -7,6 +7,7 @@ from typing import Any
 from tensorlab.dispatch import call
 from tensorlab.functional.arguments import need_dims, need_tensor
 from tensorlab.functional.autocasting import lowered
+from tensorlab.functional.older import older
 from tensorlab.functional.pointwise import mul
 from tensorlab.functional.shapes import unsqueeze
 from tensorlab.inplace import write
@@ -147,60 +148,90 @@ def _factors(op: str, name: str, tensors: tuple[Tensor, ...], beta: Any, alpha: 
     return {"beta": beta, "alpha": alpha}
 
 
+@older("beta input alpha mat1 mat2", "beta input mat1 mat2", "input beta alpha mat1 mat2", "input beta mat1 mat2")
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta * input + alpha * mat1 @ mat2`` of ``[n, m]`` and ``[m, p]``; ``input`` broadcasts to the product's shape."""
     factors = _factors("addmm", "addmm", (input, mat1, mat2), beta, alpha)
     return call(ROWS["addmm"], (input, mat1, mat2), **factors)
 
 
+@older("beta input alpha mat vec", "beta input mat vec", "input beta alpha mat vec", "input beta mat vec")
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta * input + alpha * mat @ vec`` of ``[n, m]`` and ``[m]``; ``input`` broadcasts to the product's shape."""
     factors = _factors("addmv", "addmv", (input, mat, vec), beta, alpha)
     return call(ROWS["addmv"], (input, mat, vec), **factors)
 
 
+@older("beta input alpha vec1 vec2", "beta input vec1 vec2", "input beta alpha vec1 vec2", "input beta vec1 vec2")
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta * input + alpha * outer(vec1, vec2)`` of ``[n]`` and ``[m]``; ``input`` broadcasts to the product's shape."""
     factors = _factors("addr", "addr", (input, vec1, vec2), beta, alpha)
     return call(ROWS["addr"], (input, vec1, vec2), **factors)
 
 
+@older(
+    "beta input alpha batch1 batch2",
+    "beta input batch1 batch2",
+    "input beta alpha batch1 batch2",
+    "input beta batch1 batch2",
+)
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta * input + alpha * (batch1 @ batch2).sum(0)`` of ``[b, n, m]`` and ``[b, m, p]``; ``input`` broadcasts to it."""
     factors = _factors("addbmm", "addbmm", (input, batch1, batch2), beta, alpha)
     return call(ROWS["addbmm"], (input, batch1, batch2), **factors)
 
 
+@older(
+    "beta input alpha batch1 batch2",
+    "beta input batch1 batch2",
+    "input beta alpha batch1 batch2",
+    "input beta batch1 batch2",
+)
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta * input + alpha * batch1 @ batch2`` of ``[b, n, m]`` and ``[b, m, p]``; ``input`` broadcasts to the product's shape."""
     factors = _factors("baddbmm", "baddbmm", (input, batch1, batch2), beta, alpha)
     return call(ROWS["baddbmm"], (input, batch1, batch2), **factors)
 
 
+@older("beta input alpha mat1 mat2", "beta input mat1 mat2", "input beta alpha mat1 mat2", "input beta mat1 mat2")
 def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``addmm``, written into the tensor. Returns the tensor."""
     factors = _factors("addmm_", "addmm", (input, mat1, mat2), beta, alpha)
     return write(ROWS["addmm"], input, mat1, mat2, **factors)
 
 
+@older("beta input alpha mat vec", "beta input mat vec", "input beta alpha mat vec", "input beta mat vec")
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``addmv``, written into the tensor. Returns the tensor."""
     factors = _factors("addmv_", "addmv", (input, mat, vec), beta, alpha)
     return write(ROWS["addmv"], input, mat, vec, **factors)
 
 
+@older("beta input alpha vec1 vec2", "beta input vec1 vec2", "input beta alpha vec1 vec2", "input beta vec1 vec2")
 def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``addr``, written into the tensor. Returns the tensor."""
     factors = _factors("addr_", "addr", (input, vec1, vec2), beta, alpha)
     return write(ROWS["addr"], input, vec1, vec2, **factors)
 
 
+@older(
+    "beta input alpha batch1 batch2",
+    "beta input batch1 batch2",
+    "input beta alpha batch1 batch2",
+    "input beta batch1 batch2",
+)
 def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``addbmm``, written into the tensor. Returns the tensor."""
     factors = _factors("addbmm_", "addbmm", (input, batch1, batch2), beta, alpha)
     return write(ROWS["addbmm"], input, batch1, batch2, **factors)
 
 
+@older(
+    "beta input alpha batch1 batch2",
+    "beta input batch1 batch2",
+    "input beta alpha batch1 batch2",
+    "input beta batch1 batch2",
+)
 def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``baddbmm``, written into the tensor. Returns the tensor."""
     factors = _factors("baddbmm_", "baddbmm", (input, batch1, batch2), beta, alpha)

@@ -212,3 +212,34 @@ def test_a_failed_write_changes_neither_values_nor_version_nor_history():
     assert y.tolist() == [2, 4]
     assert y._version == 0
     assert y.grad_fn is node
+
+
+def test_a_write_through_data_beside_what_was_saved_leaves_the_gradient_as_it_is():
+    x = tl.tensor([2.0, 3.0], requires_grad=True)
+    room = tl.zeros(4, 2)
+    room.data[0] = x.detach()
+    y = room[:1] * (x * 1)  # saves the first row of the room
+    room.data[1] = 5.0
+    room.data[2:].fill_(7.0)
+    room.data[::2, 1:][1:] = 1.0
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [16.0, 54.0]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda room: room.data[0].add_(1),
+        lambda room: room.data.mul_(2),
+        lambda room: room.data[:, 1].fill_(0),
+        lambda room: [room.data[i].add_(1) for i in (1, 2, 3, 0)],
+        lambda room: [room.data[1].add_(1) for _ in range(100)],  # more than is remembered
+    ],
+)
+def test_a_write_through_data_to_what_was_saved_is_an_error_at_backward(write):
+    x = tl.tensor([2.0, 3.0], requires_grad=True)
+    room = tl.ones(4, 2)
+    y = (room[0] * x).sum()
+    write(room)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
