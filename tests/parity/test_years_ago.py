@@ -19,6 +19,7 @@ OLDER = [
     "{t}.addmm(2, m, 3, m, m)", "{t}.addmm(2, m, m, m)", "m.addmm(2, 3, m, m)", "m.addmm(2, m, m)", "m.addmm_(2, 3, m.clone(), m.clone())",
     "{t}.addmv(2, x, 3, m, y)", "{t}.addmv(2, x, m, y)", "x.addmv(2, 3, m, y)", "x.addmv_(2, m, y)", "{t}.addr(2, m, 3, x, y)",
     "{t}.addr(2, m, x, y)", "m.addr(2, x, y)", "m.addr_(2, 3, x, y)", "{t}.baddbmm(2, b, 3, b, b)", "b.baddbmm(2, b, b)",
+    
     "b.baddbmm_(2, 3, b.clone(), b.clone())", "{t}.addbmm(2, m, 3, b, b)", "{t}.addbmm(2, m, b, b)", "m.addbmm(2, 3, b, b)", "m.addbmm_(2, b, b)",
 ]  # fmt: skip
 REFUSED = [
