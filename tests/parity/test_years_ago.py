@@ -13,14 +13,15 @@ from tests.parity import oracle
 torch = oracle.torch
 
 OLDER = [
-    "{t}.add(x, 2, y)", "x.add(2, y)", "x.add_(-0.5, y)", "x.data.add_(-0.5, y)", "{t}.sub(x, 2, y)", "x.sub(2, y)", "x.sub_(2, y)",
-    "{t}.add(x, 2, 3)", "{t}.add(x, {t}.tensor(2.0), y)", "{t}.sub(x, 2, y, out={t}.empty(3))",
-    "{t}.addcmul(x, 2, y, y)", "x.addcmul(2, y, y)", "x.addcmul_(0.1, y, y)", "{t}.addcdiv(x, 2, y, y)", "x.addcdiv_(-0.1, y, y)",
-    "{t}.addmm(2, m, 3, m, m)", "{t}.addmm(2, m, m, m)", "m.addmm(2, 3, m, m)", "m.addmm(2, m, m)", "m.addmm_(2, 3, m.clone(), m.clone())",
-    "{t}.addmv(2, x, 3, m, y)", "{t}.addmv(2, x, m, y)", "x.addmv(2, 3, m, y)", "x.addmv_(2, m, y)", "{t}.addr(2, m, 3, x, y)",
-    "{t}.addr(2, m, x, y)", "m.addr(2, x, y)", "m.addr_(2, 3, x, y)", "{t}.baddbmm(2, b, 3, b, b)", "b.baddbmm(2, b, b)",
-    
-    "b.baddbmm_(2, 3, b.clone(), b.clone())", "{t}.addbmm(2, m, 3, b, b)", "{t}.addbmm(2, m, b, b)", "m.addbmm(2, 3, b, b)", "m.addbmm_(2, b, b)",
+    "{t}.add(x, 2, y)", "x.add(2, y)", "x.add_(-0.5, y)", "x.data.add_(-0.5, y)", "{t}.sub(x, 2, y)", "x.sub(2, y)",
+    "x.sub_(2, y)", "{t}.add(x, 2, 3)", "{t}.add(x, {t}.tensor(2.0), y)", "{t}.sub(x, 2, y, out={t}.empty(3))",
+    "{t}.addcmul(x, 2, y, y)", "x.addcmul(2, y, y)", "x.addcmul_(0.1, y, y)", "{t}.addcdiv(x, 2, y, y)",
+    "x.addcdiv_(-0.1, y, y)", "{t}.addmm(2, m, 3, m, m)", "{t}.addmm(2, m, m, m)", "m.addmm(2, 3, m, m)",
+    "m.addmm(2, m, m)", "m.addmm_(2, 3, m.clone(), m.clone())", "{t}.addmv(2, x, 3, m, y)", "{t}.addmv(2, x, m, y)",
+    "x.addmv(2, 3, m, y)", "x.addmv_(2, m, y)", "{t}.addr(2, m, 3, x, y)", "{t}.addr(2, m, x, y)", "m.addr(2, x, y)",
+    "m.addr_(2, 3, x, y)", "{t}.baddbmm(2, b, 3, b, b)", "b.baddbmm(2, b, b)",
+    "b.baddbmm_(2, 3, b.clone(), b.clone())", "{t}.addbmm(2, m, 3, b, b)", "{t}.addbmm(2, m, b, b)",
+    "m.addbmm(2, 3, b, b)", "m.addbmm_(2, b, b)",
 ]  # fmt: skip
 REFUSED = [
     "{t}.add(2, x, y)",
