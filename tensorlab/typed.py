@@ -76,8 +76,10 @@ def set_default_tensor_type(t: Any) -> None:
     dtypes.set_default_dtype(kind.dtype)
 
 
-__all__ = ["set_default_tensor_type"]
+#: The names themselves.
+NAMES: list[str] = []
 for _name, _word in LEGACY.items():
     if not _word.startswith("Complex"):
         globals()[f"{_word}Tensor"] = _typed(_name, _word)
-        __all__ += [f"{_word}Tensor"]
+        NAMES += [f"{_word}Tensor"]
+__all__ = ["set_default_tensor_type", *NAMES]

@@ -5,6 +5,6 @@ from __future__ import annotations
 from tensorlab import typed
 
 __all__: list[str] = []
-for _name in typed.__all__:
+for _name in typed.NAMES:
     globals()[_name] = typed.on_gpu(getattr(typed, _name))
     __all__ += [_name]
