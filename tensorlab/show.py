@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["flow", "graph", "layout", "record", "stepper"]
+__all__ = ["flow", "graph", "hooks", "layout", "record", "stepper"]
 
 
 def flow(model: Any, *, title: str | None = None) -> Any:
@@ -28,6 +28,16 @@ def graph(result: Any, *, title: str | None = None, limit: int | None = None) ->
     """
     options = {} if limit is None else {"limit": limit}
     return _widgets().GraphView(result, title=title, **options)
+
+
+def hooks(target: Any = None, *, title: str | None = None, attach: bool = True) -> Any:
+    """Every hook of a module, a tensor or an optimizer, or all there are: who registered it, what it does, and why it was not called.
+
+    A timeline tells when each was called relative to the accumulation of gradients, with the difference it made and what it
+    printed. ``attach=False`` only lists them. ``.detach()`` ends the recording, ``.attach()`` goes on, ``.remove(number)`` takes a
+    hook off.
+    """
+    return _widgets().HooksView(target, title=title, attach=attach)
 
 
 def layout(tensor: Any, *others: Any, title: str | None = None) -> Any:

@@ -58,8 +58,23 @@ def show_error(result: Any) -> None:
 
 
 def note_cell(info: Any) -> None:
-    """Before a cell runs: its number, for what is asked later about when something was done."""
-    sites.Turn.cell = notebook_shell().execution_count
+    """Before a cell runs: its number, for what is asked later about when something was done.
+
+    Newer shells have counted it by then and older ones have not; what is in their history tells which.
+    """
+    shell = notebook_shell()
+    if _counted.get(id(shell)) is None:
+        _counted[id(shell)] = int(shell.execution_count > _stored(shell))
+    early = _counted[id(shell)] if getattr(info, "store_history", True) else 0
+    sites.Turn.cell = shell.execution_count - early
+
+
+def _stored(shell: Any) -> int:
+    """How many cells the history of a shell holds; the first is number 1."""
+    return len(getattr(shell.history_manager, "input_hist_parsed", ()))
+
+
+_counted: dict[int, int] = {}
 
 
 _registered: set[int] = set()
@@ -82,7 +97,7 @@ def register() -> bool:
             formatter.for_type_by_name(module, name, handler)
         shell.events.register("post_run_cell", show_error)
         shell.events.register("pre_run_cell", note_cell)
-        sites.Turn.cell = shell.execution_count
+        sites.Turn.cell = max(0, _stored(shell) - 1)
     return True
 
 

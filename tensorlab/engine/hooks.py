@@ -129,6 +129,14 @@ def removed_from(hooks: dict[int, Any]) -> tuple[Removed, ...]:
     return getattr(hooks, "removed", ())
 
 
+def take_off(hooks: dict[int, Any], number: int) -> bool:
+    """Take a hook off without its handle. Returns whether it was there."""
+    if number not in hooks:
+        return False
+    _remember_removed(hooks, number, None)
+    return hooks.pop(number, None) is not None
+
+
 def _remember_removed(hooks: Any, number: int, site: Any) -> None:
     made = getattr(hooks, "made", {}).pop(number, None)
     gone = Removed(number, name_of(hooks[number]), made, site, sites.Turn.cell)

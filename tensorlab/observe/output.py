@@ -19,14 +19,19 @@ MOST_CHARACTERS = 10_000
 
 
 class Printed:
-    """What was printed, cut at a limit."""
+    """What was printed, cut at a limit. ``total`` counts all of it; ``onward`` is where it goes besides, if anywhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_CHARACTERS, onward: Printed | None = None, copied: bool = False) -> None:
         self.text = ""
+        self.total = 0
+        self.most = most
+        self.onward = onward
+        self.copied = copied
 
     def add(self, words: str) -> None:
-        room = MOST_CHARACTERS - len(self.text)
-        self.text += words if len(words) <= room else words[:room]
+        room = self.most - len(self.text)
+        self.total += len(words)
+        self.text += words if len(words) <= room else words[: max(room, 0)]
 
 
 _sink: ContextVar[Printed | None] = ContextVar("sink", default=None)
@@ -40,6 +45,11 @@ class _Router:
 
     def write(self, words: str) -> int:
         sink = _sink.get()
+        if sink is None:
+            return self.stream.write(words)
+        while sink is not None and sink.copied:
+            sink.add(words)
+            sink = sink.onward
         if sink is None:
             return self.stream.write(words)
         sink.add(words)
@@ -61,7 +71,19 @@ _replaced: list[tuple[str, Any, _Router]] = []
 @contextmanager
 def captured_output() -> Iterator[Printed]:
     """Catch what this context prints to standard output and error."""
-    printed = Printed()
+    with _listening(Printed()) as printed:
+        yield printed
+
+
+@contextmanager
+def copied_output(most: int) -> Iterator[Printed]:
+    """A copy, of so many characters at most, of what this context prints; it still goes where it always went."""
+    with _listening(Printed(most, _sink.get(), copied=True)) as printed:
+        yield printed
+
+
+@contextmanager
+def _listening(printed: Printed) -> Iterator[Printed]:
     token = _sink.set(printed)
     _begin()
     try:

@@ -57,7 +57,7 @@ def preview(array: Any, *, dtype: str | None = None, device: str = "cpu", start:
 def norm(array: Any) -> float:
     """The 2-norm of an array as a float: ``nan`` or ``inf`` when such a value is in it; sampled past ``EXACT``
     elements."""
-    values, weight, _ = _sampled(array, math.prod(array.shape))
+    values, weight, _ = sample_of(array, math.prod(array.shape))
     return _norm(values, weight)
 
 
@@ -74,12 +74,12 @@ def _norm(values: np.ndarray, weight: float) -> float:
 def bins(array: Any) -> tuple[int, ...]:
     """The 64-bin histogram of an array between its lowest and highest finite value; empty when it has no finite
     value."""
-    values, weight, _ = _sampled(array, math.prod(array.shape))
+    values, weight, _ = sample_of(array, math.prod(array.shape))
     return _histogram(values[np.isfinite(values)], weight)
 
 
 def _statistics(array: Any, elements: int) -> dict[str, Any]:
-    values, weight, sampled = _sampled(array, elements)
+    values, weight, sampled = sample_of(array, elements)
     finite = values[np.isfinite(values)]
     count = finite.size
     infinite = int(np.isinf(values).sum())
@@ -113,7 +113,7 @@ def _histogram(finite: np.ndarray, weight: float) -> tuple[int, ...]:
     return tuple(counts if weight == 1 else (round(count * weight) for count in counts))
 
 
-def _sampled(array: Any, elements: int) -> tuple[np.ndarray, float, bool]:
+def sample_of(array: Any, elements: int) -> tuple[np.ndarray, float, bool]:
     """Real float64 values on the host, how many elements each stands for, and whether some were left out."""
     once = distinct(array)
     count = math.prod(once.shape)

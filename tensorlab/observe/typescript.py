@@ -15,12 +15,13 @@ import typing
 from pathlib import Path
 from typing import Any, Literal
 
-from tensorlab.observe import schema
+from tensorlab.observe import schema, schema_watching
 
-HEADER = """// Generated from tensorlab/observe/schema.py by `python -m tensorlab.observe.typescript`. Do not edit.
+SCHEMAS = (schema, schema_watching)
+HEADER = """// Generated from tensorlab/observe/schema.py and its neighbours by `python -m tensorlab.observe.typescript`. Do not edit.
 """
-CONSTANTS = ("GRAPH", "NODE", "SESSION", "LAYOUT", "FLOW", "GRADIENTS", "KINDS", "STATES", "FLAGS")
-ALIASES = ("Reason", "PredicateKind")
+CONSTANTS = ("GRAPH", "NODE", "SESSION", "LAYOUT", "FLOW", "HOOKS", "GRADIENTS", "KINDS", "STATES", "FLAGS")
+ALIASES = ("Reason", "PredicateKind", "HookState", "OutputForm")
 WIDTH = 110
 
 
@@ -33,13 +34,19 @@ def generate() -> str:
 
 def _documents() -> list[type]:
     """The dataclasses of the schema in the order in which they are written."""
-    return [item for item in vars(schema).values() if dataclasses.is_dataclass(item) and isinstance(item, type)]
+    items = {id(item): item for module in SCHEMAS for item in vars(module).values()}
+    return [item for item in items.values() if dataclasses.is_dataclass(item) and isinstance(item, type)]
+
+
+def _named(name: str) -> Any:
+    """What the schema calls by this name."""
+    return next(getattr(module, name) for module in SCHEMAS if hasattr(module, name))
 
 
 def _constants() -> str:
     lines = []
     for name in CONSTANTS:
-        value = getattr(schema, name)
+        value = _named(name)
         if isinstance(value, str):
             text = _quoted(value)
         elif isinstance(value, dict):
@@ -53,7 +60,7 @@ def _constants() -> str:
 
 
 def _alias(name: str) -> str:
-    values = [_quoted(value) for value in typing.get_args(getattr(schema, name))]
+    values = [_quoted(value) for value in typing.get_args(_named(name))]
     line = f"export type {name} = {' | '.join(values)};\n"
     if len(line) <= WIDTH:
         return line
@@ -103,7 +110,7 @@ def type_text(hint: Any) -> str:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Literal:
         for alias in ALIASES:
-            if hint == getattr(schema, alias):
+            if hint == _named(alias):
                 return alias
         return " | ".join(map(_quoted, args))
     if origin in (typing.Union, types.UnionType):

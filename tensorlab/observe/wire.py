@@ -18,8 +18,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from tensorlab.observe import schema
-
 #: Columns shorter than this stay in the JSON: they are cheaper there than a buffer is.
 LONG = 256
 
@@ -109,7 +107,7 @@ def _little_endian(numbers: array[int]) -> array[int]:
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind, vars(schema))
+    return typing.get_type_hints(kind)
 
 
 @cache

@@ -28,7 +28,7 @@ def number_text(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "infinite" if value > 0 else "minus infinite"
-    return f"{value:.2g}" if abs(value) < 1000 else f"{value:.3g}"
+    return f"{value:.2g}" if abs(value) < 99.5 else f"{value:.3g}"
 
 
 def count_text(number: int, one: str, many: str | None = None) -> str:

@@ -236,3 +236,19 @@ def test_a_view_carries_a_picture_for_pages_that_run_nothing(front):
     assert "application/vnd.jupyter.widget-view+json" in data
     assert data["image/svg+xml"].startswith("<svg")
     assert data["text/plain"].startswith("Stepper(loss: step 0 of 5; .next() runs ")
+
+
+def test_running_a_cell_again_ends_the_recording_of_the_hooks_view_that_it_made_before(front):
+    front.run("handle = w.register_hook(lambda grad: None)")
+    front.run("view = tl.show.hooks(w)", cell="the-hooks")
+    old = made(front)
+    front.run("view = tl.show.hooks(w)", cell="the-hooks")
+    front.wait(lambda: len(front.widgets()) == 2)
+    new = front.widgets()[-1]
+    front.run("loss.backward()")
+    assert front.ask(new, "refresh", since=-1)["body"]["hooks"]["hooks"][0]["fired"] == 1
+    state = front.ask(old, "refresh", since=-1)["body"]["hooks"]
+    assert not state["attached"]
+    assert "its cell was run again" in state["trouble"]
+    front.run("view.close()")
+    assert front.run("from tensorlab import taps; print(len(taps.hooks))") == "0\n"

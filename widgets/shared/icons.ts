@@ -26,6 +26,8 @@ export const ICONS = {
   down: 'M3.5 6 8 10.5 12.5 6',
   right: 'M6 3.5 10.5 8 6 12.5',
   copy: 'M5.5 5.5h7v7h-7ZM3.5 10.5v-7h7',
+  pause: 'M5 3h2v10H5ZM9 3h2v10H9Z',
+  record: 'M8 3.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 0 1 0-9',
   up: 'M8 13V3.5M4.5 7 8 3.4 11.5 7',
   save: 'M8 2.5v7M4.9 6.6 8 9.7l3.1-3.1M2.8 10.6v2.6h10.4v-2.6',
 } as const;
@@ -39,6 +41,8 @@ const FILLED: ReadonlySet<string> = new Set<IconName>([
   'restart',
   'finish',
   'octagon',
+  'pause',
+  'record',
 ]);
 
 export function icon(name: IconName, size = 14): SVGElement {

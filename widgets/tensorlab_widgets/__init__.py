@@ -1,13 +1,14 @@
 """Live instruments for Jupyter: ``GraphView`` shows the graph that made a tensor, ``Stepper`` walks its backward pass,
-``LayoutView`` shows how a tensor lies in memory, ``FlowView`` follows gradients in training.
+``LayoutView`` shows how a tensor lies in memory, ``FlowView`` follows gradients in training, ``HooksView`` lists hooks and what they do.
 
 Each instrument is a folder: Python on one side, TypeScript on the other, one word for both.
 """
 
 from tensorlab_widgets.flow import FlowView
 from tensorlab_widgets.graph import GraphView
+from tensorlab_widgets.hooks import HooksView
 from tensorlab_widgets.layout import LayoutView
 from tensorlab_widgets.player import record
 from tensorlab_widgets.stepper import Stepper
 
-__all__ = ["FlowView", "GraphView", "LayoutView", "Stepper", "record"]
+__all__ = ["FlowView", "GraphView", "HooksView", "LayoutView", "Stepper", "record"]

@@ -13,7 +13,7 @@ from tensorlab.display.bundle import kept
 from tensorlab.display.player import view_page
 from tensorlab.display.saving import file_stem, saved
 from tensorlab.observe import wire
-from tensorlab.observe.names import Names, caller_namespace
+from tensorlab.observe.names import Names, caller_namespace, notebook_shell
 from tensorlab.observe.protocol import Message, Refused, served
 from tensorlab.observe.schema import Graph
 from tensorlab_widgets.comms import served_where_sent
@@ -65,6 +65,14 @@ def bundle_text(file: str) -> str:
 def sheets(*names: str) -> str:
     """The style sheets of these bundles, one after the other."""
     return "".join(bundle_text(f"{name}.css") for name in names if (STATIC / f"{name}.css").exists())
+
+
+def running_cell() -> tuple[str, str]:
+    """What names the notebook cell that runs, and this execution of it; empty outside of a notebook."""
+    kernel = getattr(notebook_shell(), "kernel", None)
+    parent = kernel.get_parent("shell") if kernel is not None else {}
+    execution = str((parent.get("header") or {}).get("msg_id", ""))
+    return str((parent.get("metadata") or {}).get("cellId", "") or execution), execution
 
 
 def user_names() -> Names:

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tensorlab.observe.names import notebook_shell
 from tensorlab.observe.protocol import Message
 from tensorlab.observe.recording import recorded_session
 from tensorlab.observe.schema import Graph
 from tensorlab.observe.session import StepSession
 from tensorlab.observe.snapshot import MOST_NODES
 from tensorlab_widgets.graph import drawn
-from tensorlab_widgets.instrument import Instrument, script, styles, user_names
+from tensorlab_widgets.instrument import Instrument, running_cell, script, styles, user_names
 from tensorlab_widgets.player import played
 
 #: The stepper that each notebook cell made last, and the execution it was made in.
@@ -172,7 +171,7 @@ def _number(node: Any) -> int:
 def _take_over(stepper: Stepper) -> None:
     """Close the stepper that the same cell made before: in an earlier execution, or in this one when its pass is over. So a
     loop that makes a stepper each time holds one graph and not all of them."""
-    cell, execution = _cell()
+    cell, execution = running_cell()
     if not cell:
         return
     before, known = _by_cell.get(cell, ("", None))
@@ -182,11 +181,3 @@ def _take_over(stepper: Stepper) -> None:
     elif earlier is not None and earlier.session.run.finished:
         earlier.session.close(OVER)
     _by_cell[cell] = (execution, weakref.ref(stepper))
-
-
-def _cell() -> tuple[str, str]:
-    """What names the notebook cell that runs, and this execution of it; empty outside of a notebook."""
-    kernel = getattr(notebook_shell(), "kernel", None)
-    parent = kernel.get_parent("shell") if kernel is not None else {}
-    execution = str((parent.get("header") or {}).get("msg_id", ""))
-    return str((parent.get("metadata") or {}).get("cellId", "") or execution), execution
