@@ -6,7 +6,7 @@ Only what is drawn is read, and at most ``EXACT`` elements for the statistics.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def _leaves(value: Any, depth: int) -> Iterator[Any]:
             yield from _leaves(part, depth - 1)
 
 
-def form_of(shape: Sequence[int]) -> OutputForm:
+def form_of(shape: tuple[int, ...]) -> OutputForm:
     """How a tensor of such a shape is shown."""
     if len(shape) == 4 and shape[2] > 1 and shape[3] > 1 and math.prod(shape):
         return "images"
