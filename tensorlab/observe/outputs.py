@@ -47,9 +47,9 @@ def _leaves(value: Any, depth: int) -> Iterator[Any]:
 
 def form_of(shape: tuple[int, ...]) -> OutputForm:
     """How a tensor of such a shape is shown."""
-    if len(shape) == 4 and shape[2] > 1 and shape[3] > 1 and math.prod(shape):
+    if len(shape) == 4 and shape[2] > 1 and shape[3] > 1 and 0 not in shape:
         return "images"
-    return "sequence" if len(shape) == 3 and shape[1] > 1 and math.prod(shape) else "statistics"
+    return "sequence" if len(shape) == 3 and shape[1] > 1 and 0 not in shape else "statistics"
 
 
 def module_output(name: str, kind: str, calls: int, x: Any) -> ModuleOutput:
