@@ -1,7 +1,7 @@
-"""Writes the TypeScript types of the documents in ``schema.py``.
+"""Writes the TypeScript types of the documents in ``schema.py`` and ``schema_watching.py``.
 
-``python -m tensorlab.observe.typescript`` rewrites ``widgets/shared/snapshot.ts``; a test compares the file with what
-this module generates, so the two sides cannot drift apart.
+``python -m tensorlab.observe.typescript`` rewrites ``widgets/shared/snapshot.ts`` and ``watching.ts``; a test compares the files with
+what this module generates, so the two sides cannot drift apart.
 """
 
 from __future__ import annotations
@@ -13,40 +13,52 @@ import sys
 import types
 import typing
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from tensorlab.observe import schema, schema_watching
 
-SCHEMAS = (schema, schema_watching)
-HEADER = """// Generated from tensorlab/observe/schema.py and its neighbours by `python -m tensorlab.observe.typescript`. Do not edit.
-"""
+#: The file of each schema.
+FILES = {schema: "snapshot.ts", schema_watching: "watching.ts"}
+HEADER = "// Generated from tensorlab/observe/{}.py by `python -m tensorlab.observe.typescript`. Do not edit.\n"
 CONSTANTS = ("GRAPH", "NODE", "SESSION", "LAYOUT", "FLOW", "HOOKS", "GRADIENTS", "KINDS", "STATES", "FLAGS")
 ALIASES = ("Reason", "PredicateKind", "HookState", "OutputForm")
 WIDTH = 110
 
 
-def generate() -> str:
-    """The whole text of ``snapshot.ts``."""
-    parts = [HEADER, _constants(), *map(_alias, ALIASES)]
-    parts += [_interface(document) for document in _documents()]
-    return "\n".join(parts)
+def generate(module: ModuleType = schema) -> str:
+    """The whole text of the file of one schema."""
+    own = vars(module)
+    documents = [_interface(document) for document in _documents(module)]
+    aliases = [_alias(name) for name in ALIASES if name in own]
+    head = HEADER.format(module.__name__.rpartition(".")[2]) + _imports(module)
+    return "\n".join([head, _constants(module), *aliases, *documents])
 
 
-def _documents() -> list[type]:
-    """The dataclasses of the schema in the order in which they are written."""
-    items = {id(item): item for module in SCHEMAS for item in vars(module).values()}
-    return [item for item in items.values() if dataclasses.is_dataclass(item) and isinstance(item, type)]
+def _documents(module: ModuleType) -> list[type]:
+    """The dataclasses of a schema in the order in which they are written."""
+    found = [item for item in vars(module).values() if dataclasses.is_dataclass(item) and isinstance(item, type)]
+    return [item for item in found if item.__module__ == module.__name__]
 
 
-def _named(name: str) -> Any:
-    """What the schema calls by this name."""
-    return next(getattr(module, name) for module in SCHEMAS if hasattr(module, name))
+def _imports(module: ModuleType) -> str:
+    """The line that brings documents of another schema in."""
+    lines = []
+    for other, file in FILES.items():
+        names = (
+            [name for name, item in vars(module).items() if item in _documents(other)] if other is not module else []
+        )
+        if names:
+            lines.append(f"import type {{ {', '.join(sorted(names))} }} from './{file.removesuffix('.ts')}';\n")
+    return "\n" + "".join(lines) if lines else ""
 
 
-def _constants() -> str:
+def _constants(module: ModuleType) -> str:
     lines = []
     for name in CONSTANTS:
-        value = _named(name)
+        value = vars(module).get(name)
+        if value is None:
+            continue
         if isinstance(value, str):
             text = _quoted(value)
         elif isinstance(value, dict):
@@ -54,13 +66,17 @@ def _constants() -> str:
         else:
             text = "[" + ", ".join(map(_quoted, value)) + "] as const"
         lines.append(f"export const {name} = {text};\n")
-    lines.append("export type Kind = (typeof KINDS)[number];\n")
-    lines.append("export type State = (typeof STATES)[number];\n")
+    if module is schema:
+        lines.append("export type Kind = (typeof KINDS)[number];\n")
+        lines.append("export type State = (typeof STATES)[number];\n")
     return "".join(lines)
 
 
 def _alias(name: str) -> str:
-    values = [_quoted(value) for value in typing.get_args(_named(name))]
+    values = [
+        _quoted(value)
+        for value in typing.get_args(next(getattr(module, name) for module in FILES if hasattr(module, name)))
+    ]
     line = f"export type {name} = {' | '.join(values)};\n"
     if len(line) <= WIDTH:
         return line
@@ -110,7 +126,7 @@ def type_text(hint: Any) -> str:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Literal:
         for alias in ALIASES:
-            if hint == _named(alias):
+            if any(hint == getattr(module, alias, None) for module in FILES):
                 return alias
         return " | ".join(map(_quoted, args))
     if origin in (typing.Union, types.UnionType):
@@ -132,12 +148,13 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def target() -> Path:
-    """Where the file lives in a checkout of the repository."""
-    return Path(__file__).parents[2] / "widgets" / "shared" / "snapshot.ts"
+def target(module: ModuleType = schema) -> Path:
+    """Where the file of a schema lives in a checkout of the repository."""
+    return Path(__file__).parents[2] / "widgets" / "shared" / FILES[module]
 
 
 if __name__ == "__main__":
-    target().parent.mkdir(parents=True, exist_ok=True)
-    target().write_text(generate(), encoding="utf-8")
-    sys.stdout.write(f"wrote {target()}\n")
+    for written in FILES:
+        target(written).parent.mkdir(parents=True, exist_ok=True)
+        target(written).write_text(generate(written), encoding="utf-8")
+        sys.stdout.write(f"wrote {target(written)}\n")

@@ -7,19 +7,22 @@ from typing import Any
 
 import pytest
 
-from tensorlab.observe import schema, typescript
+from tensorlab.observe import typescript
 
 
-def test_the_committed_types_are_what_the_schema_generates():
-    file = typescript.target()
+@pytest.mark.parametrize("module", typescript.FILES, ids=typescript.FILES.values())
+def test_the_committed_types_are_what_the_schema_generates(module):
+    file = typescript.target(module)
     if not file.parents[2].joinpath("pyproject.toml").exists():
         pytest.skip("not a checkout of the repository")
-    assert file.read_text(encoding="utf-8") == typescript.generate(), "run: python -m tensorlab.observe.typescript"
+    assert file.read_text(encoding="utf-8") == typescript.generate(module), (
+        "run: python -m tensorlab.observe.typescript"
+    )
 
 
 def test_every_document_and_every_field_is_written():
-    text = typescript.generate()
-    for document in vars(schema).values():
+    text = "".join(map(typescript.generate, typescript.FILES))
+    for document in (item for module in typescript.FILES for item in vars(module).values()):
         if dataclasses.is_dataclass(document):
             body = text.split(f"export interface {document.__name__} {{")[1].split("\n}")[0]
             for field in dataclasses.fields(document):

@@ -7,7 +7,8 @@ import { plural, shape, short } from './format';
 import { Frame } from './frame';
 import { icon } from './icons';
 import { Client, type Transport } from './protocol';
-import type { HookDetail, HookEntry, HookRow, HooksDocument, ModuleOutput, Site } from './snapshot';
+import type { Site } from './snapshot';
+import type { HookDetail, HookEntry, HookRow, HooksDocument, ModuleOutput } from './watching';
 import { bars, tile } from './tiles';
 
 const QUICK = 250;

@@ -1,6 +1,6 @@
 // Small pictures of numbers: cells from 0 to 99 in viridis, and -1 for what is not finite.
 import { h } from './dom';
-import type { Tile } from './snapshot';
+import type { Tile } from './watching';
 
 /** Viridis, low to high. */
 export const VIRIDIS = [
