@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["flow", "graph", "hooks", "layout", "record", "stepper"]
+__all__ = ["flow", "graph", "hooks", "layout", "lines", "record", "stepper"]
 
 
 def flow(model: Any, *, title: str | None = None) -> Any:
@@ -48,6 +48,33 @@ def layout(tensor: Any, *others: Any, title: str | None = None) -> Any:
     there hollow, and what is summed in backward is said.
     """
     return _widgets().LayoutView(tensor, *others, title=title)
+
+
+def lines(function: Any, *arguments: Any, **options: Any) -> Any:
+    """Call ``function`` and record it line by line: which line ran when, what it made, and what the values were.
+
+    A loop makes a step each time round, a call can be stepped into. ``result`` of what is returned is what the call returned; an error
+    ends the record and is kept as ``error``. In a notebook ``%%lines`` on top of a cell does the same for the cell. Where the notebook
+    packages are missing it is a picture and a text instead of a live view.
+
+    >>> import tensorlab as tl
+    >>> seen = tl.show.lines(lambda x: x * 2, tl.ones(2))
+    >>> seen.result
+    tensor([2., 2.])
+    >>> seen.document.sentence
+    'lambda ran 1 line and made 1 value.'
+    """
+    from tensorlab.observe.lines_document import record as recorded
+    from tensorlab.observe.names import Names, caller_namespace
+
+    made = recorded(function, arguments, options, Names(caller_namespace()))
+    try:
+        from tensorlab_widgets.lines import LinesView
+    except ImportError:
+        from tensorlab.display.lines import LinesPicture
+
+        return LinesPicture(made)
+    return LinesView(made)
 
 
 def record(loss: Any, path: Any = "backward.html", gradient: Any = None, *, title: str | None = None) -> Any:

@@ -5,7 +5,7 @@ import type { Kernel } from '@jupyterlab/services';
 import type { Message } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
-import { GRAPH_MIME, GraphDocument } from './document';
+import { DOCUMENT_MIMES, DocumentView } from './document';
 
 /** Marks an output in which an instrument lives. */
 export const VIEW_MIME = 'application/vnd.tensorlab.view+json';
@@ -38,7 +38,8 @@ class Picture extends Widget implements IRenderMime.IRenderer {
 }
 
 function still({ data }: IRenderMime.IMimeModel): IRenderMime.IRenderer {
-  return GRAPH_MIME in data ? new GraphDocument() : new Picture();
+  const mime = DOCUMENT_MIMES.find(each => each in data);
+  return mime ? new DocumentView(mime) : new Picture();
 }
 
 /**

@@ -3,16 +3,16 @@ import { MimeModel } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { LabIcon } from '@jupyterlab/ui-components';
 
-import { GraphDocument } from './document';
+import { DocumentView, GRAPH_MIME } from './document';
 import iconSource from '../style/graph.svg';
 
 /** Two values flowing into a third. */
 export const graphIcon = new LabIcon({ name: 'tensorlab:graph', svgstr: iconSource });
 
 /** A panel of the main area that shows one graph and can be given another. */
-export class GraphPanel extends MainAreaWidget<GraphDocument> {
+export class GraphPanel extends MainAreaWidget<DocumentView> {
   constructor() {
-    super({ content: new GraphDocument(true) });
+    super({ content: new DocumentView(GRAPH_MIME, true) });
     this.addClass('tl-GraphPanel');
     this.title.icon = graphIcon;
     this.title.closable = true;

@@ -11,6 +11,7 @@ from typing import Any
 
 from tensorlab import modes
 from tensorlab.display.bundle import MOST_SHOWN, bundle
+from tensorlab.display.magics import LinesMagic
 from tensorlab.display.story import Answer
 from tensorlab.engine import sites
 from tensorlab.observe.architecture import module_graph
@@ -77,7 +78,7 @@ def _stored(shell: Any) -> int:
 _counted: dict[int, int] = {}
 
 
-_registered: set[int] = set()
+_registered: dict[int, LinesMagic] = {}
 
 
 def register() -> bool:
@@ -90,7 +91,8 @@ def register() -> bool:
     if shell is None:
         return False
     if id(shell) not in _registered:
-        _registered.add(id(shell))
+        magic = _registered[id(shell)] = LinesMagic(shell)
+        magic.register()
         modes.watch_sites(True)
         formatter = shell.display_formatter.mimebundle_formatter
         for module, name, handler in HANDLERS:
@@ -106,7 +108,7 @@ def unregister() -> None:
     shell = notebook_shell()
     if shell is None or id(shell) not in _registered:
         return
-    _registered.discard(id(shell))
+    _registered.pop(id(shell)).unregister()
     modes.watch_sites(False)
     shell.events.unregister("post_run_cell", show_error)
     shell.events.unregister("pre_run_cell", note_cell)

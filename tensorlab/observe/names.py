@@ -115,6 +115,10 @@ class Names:
         """The name of this very module, or an empty string."""
         return self._modules.get(id(module), "")
 
+    def root_of_type(self, kind: str) -> str:
+        """The user's name for the only module of this type, or an empty string."""
+        return self._roots.get(kind, "")
+
     def learn(self, nodes: Iterable[Node]) -> None:
         """Find out which module each call was a call of, from the parameters that its nodes use."""
         for node in nodes:

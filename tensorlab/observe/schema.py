@@ -20,6 +20,7 @@ NODE: Final = "tensorlab.node/1"
 SESSION: Final = "tensorlab.session/1"
 LAYOUT: Final = "tensorlab.layout/2"
 FLOW: Final = "tensorlab.flow/1"
+LINES: Final = "tensorlab.lines/1"
 
 #: What a node is, by its number in ``NodeColumns.kind``.
 KINDS = ("operation", "parameter", "leaf", "input", "root")
@@ -450,3 +451,61 @@ class FlowDocument:
     findings: tuple[Finding, ...]
     attached: bool
     sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineSource:
+    """A piece of code that ran: a cell, or a function of a cell or file. ``first`` is the number of its first line."""
+
+    name: str  # "cell 4", "model.py"
+    function: str  # "forward", or "" for a whole cell
+    first: int
+    text: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepColumns:
+    """Lines in the order they ran, one entry a step in every column. A line that goes on after a call stands again, as ``back``."""
+
+    source: tuple[int, ...]  # index into LinesDocument.sources
+    line: tuple[int, ...]
+    last: tuple[int, ...]  # the last line of the statement
+    depth: tuple[int, ...]  # calls around it
+    caller: tuple[int, ...]  # the step that called, or -1
+    turn: tuple[int, ...]  # how often the line has run in this call, this time included
+    back: tuple[int, ...]  # 1 where a line goes on after a call
+    raised: tuple[int, ...]  # 1 where an exception came out of the line
+    note: tuple[int, ...]  # string: what names became, "i = 2"; or -1
+    printed: tuple[int, ...]  # string: what the line printed; or -1
+
+
+@dataclass(frozen=True, slots=True)
+class ValueColumns:
+    """What the nodes of a record held when they were made, one entry a node of its graph."""
+
+    step: tuple[int, ...]  # the step that made or first used it
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    mean: tuple[float | None, ...]
+    std: tuple[float | None, ...]
+    bad: tuple[int, ...]  # values that are not finite
+    heat: tuple[
+        int, ...
+    ]  # string: rows of a small heat map, a letter a value ("0" most negative, "V" zero, "!" not finite); or -1
+
+
+@dataclass(frozen=True, slots=True)
+class LinesDocument:
+    """A run line by line (mime type ``application/vnd.tensorlab.lines+json``). ``graph`` holds everything that took part, in the
+    order of time."""
+
+    schema: Literal["tensorlab.lines/1"]
+    title: str
+    sentence: str
+    strings: tuple[str, ...]
+    sources: tuple[LineSource, ...]
+    steps: StepColumns
+    graph: Graph
+    values: ValueColumns
+    error: str  # what ended the run, or ""
+    cut: str  # why the record ends before the run did, or ""

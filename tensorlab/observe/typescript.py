@@ -21,7 +21,7 @@ from tensorlab.observe import schema, schema_watching
 #: The file of each schema.
 FILES = {schema: "snapshot.ts", schema_watching: "watching.ts"}
 HEADER = "// Generated from tensorlab/observe/{}.py by `python -m tensorlab.observe.typescript`. Do not edit.\n"
-CONSTANTS = ("GRAPH", "NODE", "SESSION", "LAYOUT", "FLOW", "HOOKS", "GRADIENTS", "KINDS", "STATES", "FLAGS")
+CONSTANTS = ("GRAPH", "NODE", "SESSION", "LAYOUT", "FLOW", "HOOKS", "LINES", "GRADIENTS", "KINDS", "STATES", "FLAGS")
 ALIASES = ("Reason", "PredicateKind", "HookState", "OutputForm")
 WIDTH = 110
 

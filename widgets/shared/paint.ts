@@ -27,6 +27,8 @@ export interface Shown {
   readonly hoveredFold: number | null;
   /** Boxes that a search found; the others step back. */
   readonly matches: ReadonlySet<Box> | null;
+  /** Open parts of which nothing is there yet. */
+  readonly unmade?: ReadonlySet<number> | null;
 }
 
 /** Below this scale text would be a smear: boxes are drawn as marks. */
@@ -150,7 +152,8 @@ export function paint(
   ctx.textBaseline = 'alphabetic';
   ctx.textAlign = 'left';
   const rect = { x: -view.x / scale, y: -view.y / scale, w: width / scale, h: height / scale };
-  const frames = framesIn(shown.scene, rect);
+  const { unmade } = shown;
+  const frames = framesIn(shown.scene, rect).filter(({ fold }) => !unmade?.has(fold));
   const names = namesOf(pen, shown.scene, frames, scale);
   paintFrames(pen, frames, scale);
   paintEdges(pen, shown, rect, scale, occupiedBy(frames, names));
@@ -158,7 +161,8 @@ export function paint(
   else {
     paintNames(pen, names, shown.hoveredFold);
     shown.scene.boxesIn(rect, box => {
-      ctx.globalAlpha = shown.matches && !shown.matches.has(box) ? 0.35 : 1;
+      const ghost = shown.looks[box.index].ghost;
+      ctx.globalAlpha = ghost ? 0.16 : shown.matches && !shown.matches.has(box) ? 0.35 : 1;
       paintBox(pen, shown, box);
       for (const badge of box.badges) paintBadge(pen, shown, badge);
     });
@@ -185,6 +189,7 @@ function paintEdges(pen: Pen, shown: Shown, rect: Rect, scale: number, taken: Re
   ctx.beginPath();
   const shortest = 2.5 / scale;
   scene.edgesIn(rect, (edge, points) => {
+    if (shown.looks[edge.b].ghost) return;
     if (edge.stub) {
       if (scale >= 0.3) stubs.push({ edge, points });
       return;

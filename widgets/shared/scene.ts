@@ -22,10 +22,15 @@ export interface Look {
   readonly edited: boolean;
   readonly broken: boolean;
   readonly nan: boolean;
+  /** It is not there yet: an outline of what is to come. */
+  readonly ghost?: boolean;
   /** Nodes in it that have run, and all. */
   readonly done: number;
   readonly total: number;
 }
+
+/** Among the states that a view gives: a node that is not there yet. */
+export const GHOST = 255;
 
 export type Hit =
   | { kind: 'box'; box: Box; item: Item }
@@ -181,16 +186,18 @@ export class Scene {
     return found;
   }
 
-  /** Per box, in order: what it says of the run. */
-  looks(run: Run | null): Look[] {
+  /** Per box, in order: what it says of the run, or of the states that a view gives. */
+  looks(run: Run | null, states: Uint8Array | null = null): Look[] {
     return this.layout.boxes.map(box =>
-      box.node >= 0 ? this.lookOf(box.node, run) : this.lookOfMany(this.nodesIn(box), run),
+      box.node >= 0 ? this.lookOf(box.node, run, states) : this.lookOfMany(this.nodesIn(box), run, states),
     );
   }
 
-  lookOf(node: number, run: Run | null): Look {
+  lookOf(node: number, run: Run | null, states: Uint8Array | null = null): Look {
     const { nodes } = this.outline.graph;
     const flags = nodes.flags[node];
+    if (states)
+      return states[node] === GHOST ? UNMADE : plainLook(states[node], false, (flags & FLAGS.nan) !== 0);
     const state = run ? run.state[node] : nodes.state[node];
     const hollow = state === FREED || (flags & FLAGS.no_grad) !== 0;
     if (run === null) return plainLook(state, hollow, (flags & FLAGS.nan) !== 0);
@@ -201,10 +208,20 @@ export class Scene {
     return { state, hollow, edited, broken, nan, done: state === DONE ? 1 : 0, total: 1 };
   }
 
-  private lookOfMany(nodes: readonly number[], run: Run | null): Look {
+  /** Open parts in which every box is still to come. */
+  unmade(looks: readonly Look[]): Set<number> {
+    const { folds } = this.outline;
+    const none = new Set(this.layout.enclosures.map(({ fold }) => fold));
+    for (const box of this.layout.boxes)
+      if (!looks[box.index].ghost) for (let f = box.home; f >= 0; f = folds[f].parent) none.delete(f);
+    return none;
+  }
+
+  private lookOfMany(nodes: readonly number[], run: Run | null, given: Uint8Array | null): Look {
+    if (given && nodes.every(node => given[node] === GHOST)) return UNMADE;
     const { flags } = this.outline.graph.nodes;
     const counts = [0, 0, 0, 0, 0];
-    const states = run?.state ?? this.outline.graph.nodes.state;
+    const states = given ?? run?.state ?? this.outline.graph.nodes.state;
     let [nan, edited, broken, counted] = [false, false, false, 0];
     for (const node of nodes) {
       if (flags[node] & FLAGS.no_grad) continue;
@@ -224,6 +241,16 @@ export class Scene {
 }
 
 const PLAIN: Look[] = [];
+const UNMADE: Look = {
+  state: IDLE,
+  hollow: false,
+  nan: false,
+  edited: false,
+  broken: false,
+  ghost: true,
+  done: 0,
+  total: 1,
+};
 
 /** Most nodes look like many others: they share what they say. */
 function plainLook(state: number, hollow: boolean, nan: boolean): Look {

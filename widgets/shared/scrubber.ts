@@ -49,6 +49,7 @@ export class Scrubber {
   constructor(
     root: HTMLElement,
     private readonly goTo: (step: number) => Promise<unknown>,
+    private readonly named?: (step: number) => string,
   ) {
     this.pen = new Pen(this.canvas.getContext('2d')!, readTokens(root));
     this.element.append(this.canvas);
@@ -148,6 +149,10 @@ export class Scrubber {
     if (!this.run) return;
     const { graph, schedule, total } = this.run;
     const step = stepAt(event.clientX - this.element.getBoundingClientRect().left, total, this.width);
+    if (this.named) {
+      this.element.title = this.named(step);
+      return;
+    }
     const node = schedule[step] ?? -1;
     const { name, label } = graph.nodes;
     const words = [graph.strings[name[node]], graph.strings[label[node]]].filter(Boolean).join(' ');

@@ -5,6 +5,7 @@ export const NODE = 'tensorlab.node/1';
 export const SESSION = 'tensorlab.session/1';
 export const LAYOUT = 'tensorlab.layout/2';
 export const FLOW = 'tensorlab.flow/1';
+export const LINES = 'tensorlab.lines/1';
 export const GRADIENTS = ['none', 'zero', 'finite', 'not finite'] as const;
 export const KINDS = ['operation', 'parameter', 'leaf', 'input', 'root'] as const;
 export const STATES = ['idle', 'waiting', 'current', 'done', 'freed'] as const;
@@ -478,4 +479,77 @@ export interface FlowDocument {
   readonly findings: readonly Finding[];
   readonly attached: boolean;
   readonly sentence: string;
+}
+
+/**
+ * A piece of code that ran: a cell, or a function of a cell or file. `first` is the number of its first line.
+ */
+export interface LineSource {
+  /** "cell 4", "model.py" */
+  readonly name: string;
+  /** "forward", or "" for a whole cell */
+  readonly function: string;
+  readonly first: number;
+  readonly text: readonly string[];
+}
+
+/**
+ * Lines in the order they ran, one entry a step in every column. A line that goes on after a call stands
+ * again, as `back`.
+ */
+export interface StepColumns {
+  /** index into LinesDocument.sources */
+  readonly source: readonly number[];
+  readonly line: readonly number[];
+  /** the last line of the statement */
+  readonly last: readonly number[];
+  /** calls around it */
+  readonly depth: readonly number[];
+  /** the step that called, or -1 */
+  readonly caller: readonly number[];
+  /** how often the line has run in this call, this time included */
+  readonly turn: readonly number[];
+  /** 1 where a line goes on after a call */
+  readonly back: readonly number[];
+  /** 1 where an exception came out of the line */
+  readonly raised: readonly number[];
+  /** string: what names became, "i = 2"; or -1 */
+  readonly note: readonly number[];
+  /** string: what the line printed; or -1 */
+  readonly printed: readonly number[];
+}
+
+/**
+ * What the nodes of a record held when they were made, one entry a node of its graph.
+ */
+export interface ValueColumns {
+  /** the step that made or first used it */
+  readonly step: readonly number[];
+  readonly low: readonly (number | null)[];
+  readonly high: readonly (number | null)[];
+  readonly mean: readonly (number | null)[];
+  readonly std: readonly (number | null)[];
+  /** values that are not finite */
+  readonly bad: readonly number[];
+  /** string: rows of a small heat map, a letter a value ("0" most negative, "V" zero, "!" not finite); or -1 */
+  readonly heat: readonly number[];
+}
+
+/**
+ * A run line by line (mime type `application/vnd.tensorlab.lines+json`). `graph` holds everything that took
+ * part, in the order of time.
+ */
+export interface LinesDocument {
+  readonly schema: 'tensorlab.lines/1';
+  readonly title: string;
+  readonly sentence: string;
+  readonly strings: readonly string[];
+  readonly sources: readonly LineSource[];
+  readonly steps: StepColumns;
+  readonly graph: Graph;
+  readonly values: ValueColumns;
+  /** what ended the run, or "" */
+  readonly error: string;
+  /** why the record ends before the run did, or "" */
+  readonly cut: string;
 }

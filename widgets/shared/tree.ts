@@ -137,7 +137,9 @@ export class Tree {
   private lookOf(item: Item): Look | null {
     const box = this.scene!.boxOf(item);
     if (!box) return null;
-    return item >= 0 && box.node !== item ? this.scene!.lookOf(item, this.run) : this.looks[box.index];
+    return item >= 0 && box.node !== item && !this.looks[box.index].ghost
+      ? this.scene!.lookOf(item, this.run)
+      : this.looks[box.index];
   }
 }
 
@@ -191,6 +193,7 @@ export function describe(scene: Scene, item: Item, run: Run | null, look: Look |
   if (look) {
     if (look.state > 0) words.push(STATES[look.state]);
     if (item < 0 && run && look.total) words.push(`${look.done} of ${look.total} done`);
+    if (look.ghost) words.push('not made yet');
     if (look.nan) words.push('holds NaN or Inf');
     if (look.edited) words.push('edited');
     if (look.broken) words.push('breakpoint');

@@ -48,6 +48,7 @@ export class Viewer {
   selected: Item | null = null;
   private folded = new Set<number>();
   private looks: readonly Look[] = [];
+  private states: Uint8Array | null = null;
   private hovered: Item | null = null;
   private hoveredFold: number | null = null;
   private matches: ReadonlySet<Box> | null = null;
@@ -300,6 +301,20 @@ export class Viewer {
     this.showTree();
   }
 
+  /** States of nodes that no run tells: what is made by now, what is being made, and what is not there yet. */
+  setStates(states: Uint8Array): void {
+    this.states = states;
+    this.looks = this.scene!.looks(null, states);
+    this.refresh();
+    this.showTree();
+  }
+
+  /** Brings an item into sight, unfolding what hides it. */
+  reveal(item: Item): void {
+    this.uncover(item);
+    this.picture.reveal(item);
+  }
+
   /** Opens an item in the inspector (null closes it), bringing it into sight. */
   open(item: Item | null): void {
     if (item !== null && item < 0 && this.selected === item) return this.toggleFold(-1 - item);
@@ -413,7 +428,7 @@ export class Viewer {
 
   private rebuild(): void {
     this.scene = new Scene(this.outline!, layoutOf(this.outline!, this.folded));
-    this.looks = this.scene.looks(this.run);
+    this.looks = this.scene.looks(this.run, this.states);
     this.matches = null;
     this.hovered = null;
     this.finder.again();
@@ -428,7 +443,9 @@ export class Viewer {
     const { scene, run, looks, selected, hovered, hoveredFold } = this;
     const focused = document.activeElement === this.tree.element;
     const cursor = focused ? this.tree.cursor : null;
-    return { scene: scene!, run, looks, selected, hovered, hoveredFold, cursor, matches: this.matches };
+    const unmade = this.states ? scene!.unmade(looks) : null;
+    const { matches } = this;
+    return { scene: scene!, run, looks, selected, hovered, hoveredFold, cursor, matches, unmade };
   }
 
   private refresh(): void {

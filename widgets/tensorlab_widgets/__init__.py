@@ -8,7 +8,8 @@ from tensorlab_widgets.flow import FlowView
 from tensorlab_widgets.graph import GraphView
 from tensorlab_widgets.hooks import HooksView
 from tensorlab_widgets.layout import LayoutView
+from tensorlab_widgets.lines import LinesView
 from tensorlab_widgets.player import record
 from tensorlab_widgets.stepper import Stepper
 
-__all__ = ["FlowView", "GraphView", "HooksView", "LayoutView", "Stepper", "record"]
+__all__ = ["FlowView", "GraphView", "HooksView", "LayoutView", "LinesView", "Stepper", "record"]
