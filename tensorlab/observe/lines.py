@@ -42,7 +42,8 @@ class Made:
 
     def __init__(self, kind: str, name: str, step: int, array: Any, inputs: Sequence[int], of: Any) -> None:
         self.kind, self.name, self.step, self.inputs = kind, name, step, inputs
-        self.label, self.scope, self.flags, self.output = "", None, 0, 0
+        self.label, self.flags, self.output = "", 0, 0
+        self.scope: tuple[tuple[str, str], ...] = ()
         self.shape, self.dtype = tuple(array.shape), ""
         self.look: ArrayPreview | None = None
         self.of = of  # a weak reference to the tensor
@@ -297,10 +298,12 @@ class LineRecorder:
     def _take(self, row: Any, inputs: Sequence[Any], outs: Sequence[Any]) -> None:
         step = self._now(self._stack[-1])
         sources = [place for x in inputs if isinstance(x, Tensor) and (place := self._given(x, step)) is not None]
+        mark = modes.state.mark
+        path = mark.path.names() if mark is not None and mark.path is not None else ()
         for number, out in enumerate(outs):
             written = any(out is x for x in inputs)
             made = self._add("operation", row.name + "_" * written, step, out, tuple(sources))
-            made.scope, made.output = modes.state.scope, number
+            made.scope, made.output = path, number
             made.flags = FLAGS["in_place"] * written | FLAGS["view"] * (row.view is not None)
             if written and out._view is not None:
                 self._places[id(out._view.base)] = (weakref.ref(out._view.base), len(self.made) - 1)

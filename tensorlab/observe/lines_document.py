@@ -158,14 +158,9 @@ class _Writer:
         return self.graph_strings.setdefault(words, len(self.graph_strings))
 
     def _group(self, made: Made) -> int:
-        path: list[tuple[str, str]] = []
-        scope = made.scope
-        while scope is not None:
-            name, kind, scope = scope
-            path.append((name, kind))
-        if not path:
+        key = made.scope
+        if not key:
             return -1
-        key = tuple(reversed(path))
         root = "" if key[0][0] else self.names.root_of_type(key[0][1])
         for depth in range(1, len(key) + 1):
             self.groups.setdefault((root, key[:depth]), len(self.groups))

@@ -489,9 +489,7 @@ class ValueColumns:
     mean: tuple[float | None, ...]
     std: tuple[float | None, ...]
     bad: tuple[int, ...]  # values that are not finite
-    heat: tuple[
-        int, ...
-    ]  # string: rows of a small heat map, a letter a value ("0" most negative, "V" zero, "!" not finite); or -1
+    heat: tuple[int, ...]  # string: a small heat map, a letter a value ("0" lowest, "V" zero, "!" not finite); or -1
 
 
 @dataclass(frozen=True, slots=True)

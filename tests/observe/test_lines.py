@@ -10,7 +10,7 @@ import weakref
 import pytest
 
 import tensorlab as tl
-from tensorlab import modes, taps
+from tensorlab import taps
 from tensorlab.observe import lines, wire
 from tensorlab.observe.lines_document import LineRecord, heat, part_of, record, value_text
 from tensorlab.observe.names import Names
@@ -329,4 +329,3 @@ def test_recording_in_a_recording_tells_both():
 
     made = seen(outer)
     assert made.result == "doubled ran 1 line and made 1 value."
-    assert not modes.state.__dict__.get("scope")

@@ -531,7 +531,7 @@ export interface ValueColumns {
   readonly std: readonly (number | null)[];
   /** values that are not finite */
   readonly bad: readonly number[];
-  /** string: rows of a small heat map, a letter a value ("0" most negative, "V" zero, "!" not finite); or -1 */
+  /** string: a small heat map, a letter a value ("0" lowest, "V" zero, "!" not finite); or -1 */
   readonly heat: readonly number[];
 }
 
