@@ -149,8 +149,9 @@ def _statements(tree: ast.Module) -> dict[int, Statement]:
     for node in sorted(order, key=lambda stmt: (stmt.lineno, -(stmt.end_lineno or 0))):
         first, last = _span(node)
         names = tuple(_bound(node))
-        loop = isinstance(node, ast.For | ast.AsyncFor | ast.While)
-        body = (_line(node.body[0]), node.body[-1].end_lineno or 0) if loop else None
+        body = None
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            body = (_line(node.body[0]), node.body[-1].end_lineno or 0)
         round_ = any(isinstance(part, _COMPREHENSIONS) for part in _own(node))
         before = found.get(first)
         if before is not None and before.first == first:
@@ -180,7 +181,7 @@ def _own(node: ast.stmt) -> Iterator[ast.AST]:
 def _span(node: ast.stmt) -> tuple[int, int]:
     """The lines of a statement; of one that holds others, those of its head."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-    inner = [child.lineno for child in ast.iter_child_nodes(node) if isinstance(child, _HOLDERS) and _line(child)]
+    inner = [_line(child) for child in ast.iter_child_nodes(node) if isinstance(child, _HOLDERS) and _line(child)]
     last = node.end_lineno or node.lineno
     return first, max(first, min([last, *(line - 1 for line in inner)]))
 
