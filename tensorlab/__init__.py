@@ -193,8 +193,9 @@ def _enter_notebook() -> None:
 
     if "IPython" in sys.modules:
         from tensorlab.display import formatters
+        from tensorlab.show import lines_view
 
-        formatters.register()
+        formatters.register(lines_view)
 
 
 _enter_notebook()

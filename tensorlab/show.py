@@ -67,7 +67,11 @@ def lines(function: Any, *arguments: Any, **options: Any) -> Any:
     from tensorlab.observe.lines_document import record as recorded
     from tensorlab.observe.names import Names, caller_namespace
 
-    made = recorded(function, arguments, options, Names(caller_namespace()))
+    return lines_view(recorded(function, arguments, options, Names(caller_namespace())))
+
+
+def lines_view(made: Any) -> Any:
+    """A record of lines as a live view, or as a picture where the notebook packages are missing."""
     try:
         from tensorlab_widgets.lines import LinesView
     except ImportError:

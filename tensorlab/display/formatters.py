@@ -11,6 +11,7 @@ from typing import Any
 
 from tensorlab import modes
 from tensorlab.display.bundle import MOST_SHOWN, bundle
+from tensorlab.display.lines import LinesPicture
 from tensorlab.display.magics import LinesMagic
 from tensorlab.display.story import Answer
 from tensorlab.engine import sites
@@ -81,9 +82,9 @@ _counted: dict[int, int] = {}
 _registered: dict[int, LinesMagic] = {}
 
 
-def register() -> bool:
+def register(face: Callable[[Any], Any] = LinesPicture) -> bool:
     """Show tensors and modules as pictures in the notebook or IPython session that runs, and record where nodes are
-    made.
+    made. ``face`` makes of a record of lines what is shown of it.
 
     Returns whether there is such a session. Calling it again does nothing.
     """
@@ -91,7 +92,7 @@ def register() -> bool:
     if shell is None:
         return False
     if id(shell) not in _registered:
-        magic = _registered[id(shell)] = LinesMagic(shell)
+        magic = _registered[id(shell)] = LinesMagic(shell, face)
         magic.register()
         modes.watch_sites(True)
         formatter = shell.display_formatter.mimebundle_formatter

@@ -6,6 +6,7 @@ they are without it. IPython itself is never imported here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tensorlab.display.lines import LinesPicture
@@ -17,10 +18,10 @@ WORD = "%%lines"
 
 
 class LinesMagic:
-    """The word in one IPython session."""
+    """The word in one IPython session. ``face`` makes of a record what is shown: a live view, or the picture."""
 
-    def __init__(self, shell: Any) -> None:
-        self.shell = shell
+    def __init__(self, shell: Any, face: Callable[[LineRecord], Any] = LinesPicture) -> None:
+        self.shell, self.face = shell, face
         self.recorder: LineRecorder | None = None
 
     def register(self) -> None:
@@ -56,7 +57,9 @@ class LinesMagic:
         recorder.stop(result.error_in_exec)
         if recorder.cell != NEXT:  # it was read without an error
             made = LineRecord(recorder, f"cell {recorder.cell}", Names(self.shell.user_ns))
-            self.shell.display_pub.publish(*_shown(made))
+            shown = self.face(made)._repr_mimebundle_()
+            data, metadata = shown if isinstance(shown, tuple) else (shown, {})
+            self.shell.display_pub.publish(data or LinesPicture(made)._repr_mimebundle_(), metadata)
 
     def run(self, line: str, cell: str) -> None:
         """Run the cell, and show under it which line made which value: step through it, look into values and calls."""
@@ -66,12 +69,3 @@ class LinesMagic:
 def asks(cell: str) -> bool:
     """Whether a cell begins with the word."""
     return cell.lstrip().partition("\n")[0].split()[:1] == [WORD]
-
-
-def _shown(made: LineRecord) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The live view where the notebook packages are there, else the picture."""
-    try:
-        from tensorlab_widgets.lines import LinesView
-    except ImportError:
-        return LinesPicture(made)._repr_mimebundle_(), {}
-    return LinesView(made)._repr_mimebundle_() or (LinesPicture(made)._repr_mimebundle_(), {})

@@ -23,7 +23,6 @@ def shell(monkeypatch):
     ipython = pytest.importorskip("IPython.core.interactiveshell")
     shell = ipython.InteractiveShell.instance()
     formatters.register()
-    monkeypatch.setitem(sys.modules, "tensorlab_widgets.lines", None)  # the picture, not the live view
     shell.shown = []
     monkeypatch.setattr(shell.display_pub, "publish", lambda data, metadata=None, **_: shell.shown.append(data))
     yield shell
