@@ -204,6 +204,13 @@ def _rmatmul(self: Any, other: Any) -> Any:
     return matmul(other, self)
 
 
+def _contains(self: Any, element: Any) -> bool:
+    """Whether an element of the tensor equals ``element``, a number or a tensor that broadcasts."""
+    if not isinstance(element, (Tensor, int, float, complex)):
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+    return bool(P.eq(self, element).any())
+
+
 def install() -> None:
     """Put operators, methods and in-place forms on the Tensor class."""
     for module in MODULES:
@@ -221,6 +228,7 @@ def install() -> None:
             setattr(Tensor, name, form)
     for alias, known in {
         "clip_": clamp_, "subtract_": sub_, "divide_": div_, "true_divide_": div_, "polygamma": _polygamma, "__reversed__": _reversed_dims,
+        "__contains__": _contains,
     }.items():  # fmt: skip
         setattr(Tensor, alias, known)
     for name, part in complexes.PROPERTIES.items():

@@ -110,3 +110,17 @@ x.repeat(repeats=(1,2)); x.view(dtype=torch.int32)
 @pytest.mark.parametrize("call", [call.strip() for call in NAMED if call.strip()])
 def test_sizes_may_be_given_by_name(call: str) -> None:
     assert oracle.differences(outcome(tl, call), outcome(torch, call)) == []
+
+
+@pytest.mark.parametrize("shape", [(6,), (2, 3), ()])
+def test_in_asks_whether_an_element_is_equal(shape: tuple[int, ...]) -> None:
+    for element in (1, 1.5, True, 2j, "a", None, [1], torch.tensor(2.0), torch.ones(3), torch.ones(5)):
+        outcomes = []
+        for library in (torch, tl):
+            x = library.arange(6.0)[: max(1, torch.Size(shape).numel())].reshape(shape)
+            given = element if library is torch else oracle.ours(element)
+            try:
+                outcomes.append(given in x)
+            except (RuntimeError, TypeError) as error:
+                outcomes.append(type(error))
+        assert outcomes[0] == outcomes[1], element
