@@ -236,6 +236,14 @@ def record(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[
     node.hooks = None
     node.made = made_of(node, tensors) if watched else None
     node.saved = _save(row, edges, tensors, outs)
+    if len(outs) == 1:
+        (out,) = outs
+        a = out._a
+        node.outs = a.shape, a.dtype
+        if a.dtype.kind in "fcV":
+            out._edge = node, 0
+            out._rg = out._live = True
+        return node
     meta: list[Any] = []
     number = 0
     for out in outs:
@@ -251,6 +259,8 @@ def record(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[
 
 def _save(row: Row, edges: tuple[Any, ...], tensors: Sequence[Any], outs: tuple[Any, ...]) -> tuple[Any, ...]:
     """What the formulas that will run need of inputs and outputs, one entry each; see ``Row.keep``."""
+    if not row.keeps:
+        return (None,) * (len(outs) if row.variadic else len(tensors) + len(outs))
     named = outs if row.variadic else (*tensors, *outs)
     one_formula = row.joint is not None
     saved: list[Any] = []

@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend
-from tensorlab.engine.node import Bound, Node
+from tensorlab.engine.node import AccumulateGrad, Bound, Node
 
 #: How many edges that lead to a node have not run yet (-1 once it ran itself), and the gradient that waits there.
 Cell = list[Any]
+
+
+#: The priority of a leaf's node is below this, that of any other above.
+LEAVES = AccumulateGrad.first // 2
 
 
 def priority(node: Node) -> int:

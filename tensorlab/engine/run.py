@@ -15,14 +15,14 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any
 
 import numpy as np
 
 from tensorlab import backend, taps
 from tensorlab.engine import ledger, sites
-from tensorlab.engine.cells import Cell, joined, priority, slots_of, summed
+from tensorlab.engine.cells import LEAVES, Cell, joined, priority, slots_of, summed
 from tensorlab.engine.deposit import added, fits, own, own_array, total
 from tensorlab.engine.hooks import told
 from tensorlab.engine.journal import Leaf, Undo, restore
@@ -98,6 +98,7 @@ class BackwardRun:
     def _count(self, edges: Sequence[Edge]) -> None:
         """Make a cell for every node that can be reached, with the number of edges that lead to it."""
         cells = self.cells
+        known = cells.get
         stack = []
         for node, *_ in edges:
             if node not in cells:
@@ -107,11 +108,13 @@ class BackwardRun:
             for edge in stack.pop().edges:
                 if edge is not None:
                     node = edge[0]
-                    if node in cells:
-                        cells[node][0] += 1
+                    cell = known(node)
+                    if cell is not None:
+                        cell[0] += 1
                     else:
                         cells[node] = [1, None]
-                        stack.append(node)
+                        if node.edges:
+                            stack.append(node)
 
     def _aim(self, inputs: Sequence[Any]) -> None:
         """Keep only nodes from which a wanted input can be reached."""
@@ -259,12 +262,12 @@ class BackwardRun:
         quick = arrays and not self._captures
         add = operator.add if arrays or self.create_graph else summed
         freed = None if self.retain_graph or journal is not None else self._freed
-        watched = taps.steps
+        watched, asked = taps.steps, until is not None or end >= 0
         outs = undo = None
         try:
             while ready:
-                _, node, cell = ready[0]
-                if self.count == end or (until is not None and until(self, node)):
+                rank, node, cell = ready[0]
+                if asked and (self.count == end or (until is not None and until(self, node))):
                     return node
                 grads, k = cell[1], 0
                 flow = node.flow if quick and node.hooks is None and grads is not None else None
@@ -272,7 +275,7 @@ class BackwardRun:
                     outs = flow(grads)
                 else:
                     grads, outs, undo = self._compute(node, grads)
-                heappop(ready)
+                gone = False  # whether it made room for another that is ready
                 for edge in node.edges:
                     if edge is None or (needed is not None and edge[0] not in needed):
                         k += 1
@@ -287,10 +290,17 @@ class BackwardRun:
                     elif there[1] is not None:
                         new = there[1] if new is None else add(there[1], new)
                     if left == 0:
-                        heappush(ready, (target.first - target.seq, target, there))
+                        entry = target.first - target.seq, target, there
+                        if gone:
+                            heappush(ready, entry)
+                        else:
+                            heapreplace(ready, entry)
+                            gone = True
                     there[1], there[0] = new, left
                     k += 1
-                if node.first:
+                if not gone:
+                    heappop(ready)
+                if rank < LEAVES:
                     outs, new = (), None  # the gradient must be seen to have one owner
                     self._deposit(node, grads, undo, cell)
                 if undo is not None:
@@ -300,10 +310,8 @@ class BackwardRun:
                 cell[0], cell[1] = -1, None
                 self.count += 1
                 sent, outs = outs, None
-                limit -= 1
                 if watched:
                     self._tell(node, grads, sent)
-                sent = None
             return None
         except BaseException:
             if outs is not None:

@@ -25,13 +25,17 @@ def one_dim(op: str, input: Tensor, dim: Any, axis: Any = None, extra: int = 0) 
     return wrap_dim(dim, input._a.ndim + extra, op)
 
 
+#: All dimensions of a tensor, by how many it has.
+_all = tuple([tuple(range(n)) for n in range(9)])
+
+
 def some_dims(op: str, input: Tensor, dim: Any, axis: Any = None) -> tuple[int, ...]:
     """The dimensions to reduce over, under either name; all of them where none is named."""
     n = input._a.ndim
     if dim is None:
         dim = axis
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
-        return tuple(range(n))
+        return _all[n] if n < len(_all) else tuple(range(n))
     found = wrap_dims(dim, n, op)
     return found if n else ()
 

@@ -40,6 +40,8 @@ def wide(a: Any) -> Any:
 
 def spread(g: Any, dim: Dims, keepdim: bool, shape: Shape) -> Any:
     """The gradient of a sum: repeat ``g`` over the dimensions that went away. Works on arrays and on Tensors."""
+    if type(g) is np.ndarray and g.size == 1:
+        return np.ndarray(shape, g.dtype, g, 0, (0,) * len(shape))
     if not keepdim:
         g = g.reshape(reduced(shape, dim, True))
     if not isinstance(g, (np.ndarray, np.generic)):

@@ -83,7 +83,7 @@ class Row:
     __slots__ = (
         "name", "params", "forward", "view", "infer", "vjps", "joint", "needs", "formula", "derivatives", "autocast",
         "onnx", "cost", "samples", "result", "promotes", "on_arrays", "node", "node_name", "results", "holomorphic", "variadic",
-        "refuses", "beside_int", "keep", "seen_as",
+        "refuses", "beside_int", "keep", "keeps", "seen_as",
     )  # fmt: skip
 
     name: str
@@ -96,6 +96,7 @@ class Row:
     joint: Formula | None  # one for all of them
     needs: tuple[tuple[str, ...], ...]  # what each formula asks for by name
     keep: tuple[tuple[int, ...], ...]  # for every input and result, the formulas that need it
+    keeps: bool  # whether any does
     formula: str
     derivatives: dict[str, str]
     autocast: str
@@ -176,6 +177,7 @@ def row(
     self.keep = tuple(
         tuple(i for i, needed in enumerate(self.needs) if name in needed) for name in (*names, *self.results)
     )
+    self.keeps = any(self.keep)
     self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     self.node = None  # the class of its nodes, made by the engine when first needed
     if name in ROWS:
