@@ -122,7 +122,7 @@ def comparable(x: Any, value: int) -> Any:
     return x if low <= value <= high else cast(x, np.dtype(np.int64))
 
 
-_INT8 = np.dtype(np.int8)
+_INT8, _F32, _F64 = np.dtype(np.int8), np.dtype(np.float32), np.dtype(np.float64)
 _ints: dict[tuple[Any, int], Any] = {}
 _floats: dict[tuple[Any, float], Any] = {}  # apart, since 2 == 2.0; and of the two zeros only +0.0, since 0.0 == -0.0
 dtypes.CACHES += [_ints, _floats]
@@ -226,11 +226,21 @@ def record(row: Row, tensors: Sequence[Any], attrs: dict[str, Any], outs: tuple[
     """Make the node of a call, if any input wants a gradient, and tie the outputs to it."""
     if row.vjps is None and row.joint is None:
         return None
-    edges = tuple([edge_of(t) if t is not None and t._live else None for t in tensors])
-    if not any(edges):
+    wanted = False
+    edges: Any = []
+    for t in tensors:
+        edge = None
+        if t is not None and t._live:
+            edge = t._edge
+            if edge is None or t._view is not None:
+                edge = edge_of(t)
+            if edge is not None:
+                wanted = True
+        edges.append(edge)
+    if not wanted:
         return None
     node = new(row.node or node_class(row))
-    node.edges = edges
+    node.edges = edges = tuple(edges)
     node.attrs = attrs
     node.seq = next(counter)
     node.hooks = None
@@ -361,6 +371,13 @@ def number_beside(np_dtype: Any, value: Any) -> Any:
 
 def promoted(row: Row, tensors: Sequence[Any]) -> list[Any]:
     """Inputs of an elementwise row in their common type, decided before any kernel runs."""
+    first = tensors[0]._a.dtype if tensors[0] is not None else None
+    if (first is _F32 or first is _F64) and row.refuses is None:
+        for t in tensors:
+            if t is not None and t._a.dtype is not first:
+                break
+        else:
+            return list(tensors)
     real = [t for t in tensors if t is not None]
     if row.refuses is not None:
         row.refuses([t._a.dtype for t in real])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -126,6 +127,14 @@ def wrap_dims(dims: Any, ndim: int, op: str = "") -> tuple[int, ...]:
 
 def infer_size(wanted: Sequence[int], elements: int) -> tuple[int, ...]:
     """Fill in the ``-1`` of a wanted shape. Raises ``RuntimeError`` where the shape cannot hold ``elements``."""
+    known = 1
+    for size in wanted:
+        if type(size) is not int or size < 0:
+            break
+        known *= size
+    else:
+        if known == elements:
+            return tuple(wanted)
     shape = [size if type(size) is int else whole(size, "", "shape") for size in wanted]
     unknown = [i for i, size in enumerate(shape) if size == -1]
     if any(size < -1 for size in shape):
@@ -162,7 +171,11 @@ def view(layout: Layout, shape: Sequence[int]) -> Layout | Blocked:
     Neighbouring dimensions can be read as one run while ``stride[d] == stride[d + 1] * shape[d + 1]``. The new shape may split a
     run, never cross from one into another. Dimensions of size 1 never block. ``shape`` must hold as many elements.
     """
-    shape = tuple(shape)
+    return _view(layout, tuple(shape))
+
+
+@lru_cache(4096)
+def _view(layout: Layout, shape: tuple[int, ...]) -> Layout | Blocked:
     if 0 in shape:
         return Layout(shape, layout.strides if shape == layout.shape else contiguous_strides(shape), layout.offset)
     pending = list(shape)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -87,7 +89,30 @@ def layout_of(x: Any) -> layout.Layout:
     """How a tensor lies in its storage, in elements."""
     if x._view is not None:
         return x._view.layout
-    return layout.Layout(x._a.shape, strides_of(x._a), x._off)
+    a = x._a
+    return _lying(a.shape, a.strides, a.itemsize, x._off)
+
+
+@lru_cache(8192)
+def _lying(shape: tuple[int, ...], steps: tuple[int, ...], size: int, offset: int) -> layout.Layout:
+    """A layout from strides in bytes; empty arrays have the strides of PyTorch."""
+    strides = tuple([s // size for s in steps])
+    return layout.Layout(
+        shape, layout.contiguous_strides(shape) if 0 in shape and not any(strides) else strides, offset
+    )
+
+
+@lru_cache(8192, typed=True)
+def _after(rule: Callable[..., layout.Layout], before: layout.Layout, **attrs: Any) -> layout.Layout:
+    """What a layout rule makes of a layout: the same each time, so it is looked up."""
+    return rule(before, **attrs)
+
+
+def _ruled(row: Row, x: Any, before: layout.Layout, attrs: dict[str, Any]) -> layout.Layout:
+    try:
+        return row.view(before, **attrs)
+    except Exception as error:
+        raise refused(row.name, ("self",), (x,), {**attrs, "layout": before}, error) from None
 
 
 def view(row: Row, x: Any, **attrs: Any) -> Any:
@@ -96,7 +121,9 @@ def view(row: Row, x: Any, **attrs: Any) -> Any:
         raise TypeError(f"{row.name}(): argument 'self' (position 1) must be Tensor, not {type(x).__name__}")
     before = layout_of(x)
     try:
-        after = row.view(before, **attrs)
+        after = _after(row.view, before, **attrs)
+    except TypeError:  # an argument that cannot be looked up, or a wrong one
+        after = _ruled(row, x, before, attrs)
     except Exception as error:
         raise refused(row.name, ("self",), (x,), {**attrs, "layout": before}, error) from None
     out = alias(x, after, x._a.dtype if row.seen_as is None else row.seen_as[x._a.dtype])

@@ -151,8 +151,11 @@ def check_scatter(a: Any, at: Any, src: Any, dim: int, op: str) -> None:
             )
 
 
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
 def _checked(at: Any, size: int, op: str, dim: int) -> None:
-    if at.size:
+    if at.size and int(at.view(_UNSIGNED[at.itemsize]).max()) >= size:  # a negative number is a large one there
         low, high = int(at.min()), int(at.max())
         if low < 0 or high >= size:
             kind = IndexError if op.startswith("index") else RuntimeError
