@@ -269,19 +269,17 @@ class BackwardRun:
                 rank, node, cell = ready[0]
                 if asked and (self.count == end or (until is not None and until(self, node))):
                     return node
-                grads, k = cell[1], 0
+                grads, k, gone = cell[1], 0, False  # gone: it made room in the heap for another that is ready
                 flow = node.flow if quick and node.hooks is None and grads is not None else None
                 if flow is not None and ((kind := grads.dtype) is _F32 or kind is _F64):
                     outs = flow(grads)
                 else:
                     grads, outs, undo = self._compute(node, grads)
-                gone = False  # whether it made room for another that is ready
                 for edge in node.edges:
                     if edge is None or (needed is not None and edge[0] not in needed):
                         k += 1
                         continue
-                    target = edge[0]
-                    there = cells[target]
+                    there = cells[target := edge[0]]
                     left, new = there[0] - 1, outs[k]
                     if undo is not None:
                         undo.targets.append((there, left + 1, there[1]))
@@ -290,12 +288,9 @@ class BackwardRun:
                     elif there[1] is not None:
                         new = there[1] if new is None else add(there[1], new)
                     if left == 0:
-                        entry = target.first - target.seq, target, there
-                        if gone:
-                            heappush(ready, entry)
-                        else:
-                            heapreplace(ready, entry)
-                            gone = True
+                        put = heappush if gone else heapreplace
+                        put(ready, (target.first - target.seq, target, there))
+                        gone = True
                     there[1], there[0] = new, left
                     k += 1
                 if not gone:
