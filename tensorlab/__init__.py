@@ -127,6 +127,7 @@ newaxis = None
 #: Packages that load when first used, so that ``import tensorlab`` loads NumPy alone.
 _LATER = """
     amp
+    array_api
     backends
     cpu
     cuda

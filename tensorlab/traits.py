@@ -131,6 +131,21 @@ def layout_(self: Any) -> strided_layout:
     return strided
 
 
+def array_namespace(self: Any, *, api_version: str | None = None) -> Any:
+    """The functions of the Python array API over tensors, see ``tensorlab.array_api``. Raises ``ValueError`` for a later version."""
+    from importlib import import_module
+
+    found = import_module("tensorlab.array_api")
+    if api_version is not None and (not isinstance(api_version, str) or api_version > found.__array_api_version__):
+        raise ValueError(f"the array API is here in version {found.__array_api_version__}, not {api_version!r}")
+    return found
+
+
+def to_device(self: Any, device: Any, /, *, stream: Any = None) -> Any:
+    """The tensor on a device, by the array API; ``to(device)`` in PyTorch's words."""
+    return self.to(device)
+
+
 def _never(self: Any) -> bool:
     """False: there are no such tensors."""
     return False
@@ -141,6 +156,8 @@ FORMS: dict[str, Any] = {
         is_same_size, is_nonzero, get_device, dim_order, fill_diagonal_, nonzero_static, new, new_empty_strided,
     )},
     "as_subclass": share,
+    "to_device": to_device,
+    "__array_namespace__": array_namespace,
     "layout": property(layout_),
     "is_cpu": property(lambda self: not self.is_cuda, doc="Whether the elements are in host memory."),
     "name": property(lambda self: None, doc="No name: ``None``."),

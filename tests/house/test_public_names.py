@@ -26,6 +26,7 @@ PLACES += (
     "tensorlab.utils.checkpoint",
     "tensorlab.serialization.safetensors",
     "tensorlab.amp",
+    "tensorlab.array_api",
     "tensorlab.backends.cuda",
     "tensorlab.backends.cudnn",
     "tensorlab.backends.mps",
