@@ -81,12 +81,15 @@ def lines_view(made: Any) -> Any:
     return LinesView(made)
 
 
-def record(loss: Any, path: Any = "backward.html", gradient: Any = None, *, title: str | None = None) -> Any:
-    """Record the backward pass of ``loss`` into one HTML file, in which a reader steps through it: no network, no kernel, no server.
+def record(subject: Any, path: Any = None, gradient: Any = None, *, title: str | None = None) -> Any:
+    """Record the backward pass of a loss into one HTML file, in which a reader steps through it: no network, no kernel, no server.
 
-    Returns the path. Gradients and graph are as they were before.
+    ``subject`` is the loss, or any view of this module: a stepper with its whole pass, lines, a graph, a layout, hooks or gradients as
+    they are now. Returns the path: ``backward.html`` or what the view is called, unless given. Gradients and graph are as they were.
     """
-    return _widgets().record(loss, path, gradient, title=title)
+    if hasattr(subject, "page") and hasattr(subject, "save"):
+        return subject.save(path if path is not None else f"{subject.stem}.html")
+    return _widgets().record(subject, "backward.html" if path is None else path, gradient, title=title)
 
 
 def stepper(

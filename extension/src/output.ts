@@ -6,6 +6,7 @@ import type { Message } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
 import { DOCUMENT_MIMES, DocumentView } from './document';
+import { isKept, openKept } from './kept';
 
 /** Marks an output in which an instrument lives. */
 export const VIEW_MIME = 'application/vnd.tensorlab.view+json';
@@ -38,8 +39,27 @@ class Picture extends Widget implements IRenderMime.IRenderer {
 }
 
 function still({ data }: IRenderMime.IMimeModel): IRenderMime.IRenderer {
+  if (isKept(data[VIEW_MIME])) {
+    return new KeptView();
+  }
   const mime = DOCUMENT_MIMES.find(each => each in data);
   return mime ? new DocumentView(mime) : new Picture();
+}
+
+/** A view that was closed with its kernel, open again with the answers that were kept; a picture where they cannot be shown. */
+class KeptView extends Widget implements IRenderMime.IRenderer {
+  private undo: (() => void) | null = null;
+
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const picture = [model.data[SVG] ?? ''].flat().join('');
+    this.undo = openKept(this.node, model.data[VIEW_MIME], picture);
+  }
+
+  override dispose(): void {
+    this.undo?.();
+    this.undo = null;
+    super.dispose();
+  }
 }
 
 /**

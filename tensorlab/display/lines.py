@@ -14,9 +14,9 @@ from tensorlab.observe.schema import LinesDocument
 from tensorlab.observe.words import count_text
 
 LINES_TYPE = "application/vnd.tensorlab.lines+json"
-#: Steps that a notebook file keeps of a record.
-MOST_KEPT = 400
-FIRST, LAST = 40, 8
+#: Steps and values that a notebook file keeps of a record.
+MOST_KEPT, MOST_VALUES = 400, 200
+FIRST, LAST = 32, 6
 WIDTH, PADDING, HEAD, ROW, CODE, VALUES = 900, 20, 40, 26, 84, 470
 CELL = 4
 
@@ -55,8 +55,10 @@ class LinesPicture(Savable):
 
 def bundle(document: LinesDocument) -> dict[str, Any]:
     """What a notebook file keeps: the first steps of the document, the picture, and the text."""
+    made = document.values.step
+    most = min(MOST_KEPT, made[MOST_VALUES] if len(made) > MOST_VALUES else MOST_KEPT)
     return {
-        LINES_TYPE: wire.to_json(part_of(document, MOST_KEPT)),
+        LINES_TYPE: wire.to_json(part_of(document, most)),
         "image/svg+xml": svg(document),
         "text/plain": text(document),
     }
@@ -73,7 +75,8 @@ class _Row:
         source = d.sources[steps.source[at]]
         line = steps.line[at]
         place = line - source.first
-        self.code = source.text[place] if 0 <= place < len(source.text) else ""
+        text = source.text[place] if 0 <= place < len(source.text) else ""
+        self.code = text[_margin(source.text) :]
         self.line = "" if source.name == "call" else str(line)
         self.turn = f"×{steps.turn[at]}" if steps.turn[at] > 1 else ""
         self.depth = steps.depth[at]
@@ -95,6 +98,11 @@ class _Row:
         if self.printed:
             parts.append(f"prints {self.printed.strip()!r}")
         return " · ".join(parts)
+
+
+def _margin(lines: tuple[str, ...]) -> int:
+    """The spaces before every line: a method stands further in than a function."""
+    return min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
 
 
 def _rows(d: LinesDocument) -> Iterator[_Row | str]:
@@ -150,7 +158,7 @@ def svg(document: LinesDocument) -> str:
     label = escape(_printable(d.sentence), quote=True)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
-        f'role="img" aria-label="{label}">{SHEET}'
+        f'role="img" aria-label="{label}" xml:space="preserve">{SHEET}'
         f'<rect class="tl-card" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>'
         f'<path class="tl-rule" d="M0 {HEAD}.5H{WIDTH}"/>'
         + _words(PADDING, 25, "lines", "t")
@@ -175,35 +183,43 @@ def _drawn(d: LinesDocument, row: _Row, y: int) -> list[str]:
     indent = CODE + 14 * row.depth
     if row.depth:
         parts.append(f'<path class="tl-frame" d="M{indent - 8} {y}v{ROW}"/>')
-    code = "↩ " + row.code.strip() if row.back else row.code.rstrip()
+    code = f"back: {row.code.strip()}" if row.back else row.code.rstrip()
     kind = "q" if row.back else "c"
     parts.append(_words(indent, base, code, kind, max(8, (VALUES - indent - 12) // 8)))
     heats = [d.values.heat[node] for node in row.made]
     shown = d.strings[heats[-1]] if heats and heats[-1] >= 0 else ""
     if shown:
         parts.append(_heat(shown, VALUES, y + 3))
+    if any(d.values.bad[node] for node in row.made) and not row.raised:
+        parts.append(f'<path class="tl-mark b" d="M{VALUES + 36} {y + 9}l8 8m0 -8l-8 8"/>')
     parts.append(_words(VALUES + 50, base, row.told(d), "q", 56))
     return parts
 
 
 def _heat(rows: str, x: int, y: int) -> str:
-    """A small heat map: blue above zero and orange with a dark edge below it, the stronger the larger; a cross is not finite."""
-    marks: dict[tuple[str, int], list[str]] = {}
+    """A small heat map: one hue above zero, another with a thin line below it, the stronger the larger; solid is not finite."""
+    ways: dict[tuple[str, int], list[str]] = {}
     for r, row in enumerate(rows.split(" ")):
-        for c, letter in enumerate(row):
-            place = f"M{x + c * CELL} {y + r * CELL}h{CELL - 0.5}v{CELL - 0.5}h-{CELL - 0.5}z"
-            if letter == "!":
-                marks.setdefault(("warn", 4), []).append(place)
-                continue
-            level = LEVELS.index(letter) - ZERO
-            strength = -(-abs(level) * 4 // ZERO)
-            name = "line" if not strength else "accent" if level > 0 else "waiting"
-            marks.setdefault((name, strength), []).append(place)
-    paths = [
-        f'<path fill="var(--{name})" fill-opacity="{0.15 + 0.85 * strength / 4 if strength else 0.6:.2g}" d="{"".join(ways)}"/>'
-        for (name, strength), ways in sorted(marks.items())
-    ]
-    return "".join(paths)
+        start = 0
+        looks = [_look(letter) for letter in row]
+        for c in range(1, len(row) + 1):
+            if c == len(row) or looks[c] != looks[start]:
+                place = f"M{x + start * CELL} {y + r * CELL + 2}h{(c - start) * CELL}"
+                ways.setdefault(looks[start], []).append(place)
+                start = c
+    return "".join(
+        f'<path stroke="var(--{hue})" stroke-width="3.6" opacity="{(0.3, 0.25, 0.55, 1)[strength]:g}" d="{"".join(way)}"/>'
+        for (hue, strength), way in sorted(ways.items())
+    )
+
+
+def _look(letter: str) -> tuple[str, int]:
+    """The hue of a value, and how strong it is: 0 to 3."""
+    if letter == "!":
+        return "warn", 3
+    level = LEVELS.index(letter) - ZERO
+    strength = -(-abs(level) * 3 // ZERO)
+    return ("edge" if not strength else "accent" if level > 0 else "waiting"), strength
 
 
 def _words(x: float, y: float, words: str, kind: str, most: int = 130, anchor: str = "") -> str:
@@ -213,7 +229,7 @@ def _words(x: float, y: float, words: str, kind: str, most: int = 130, anchor: s
     cut = _cut(words, most)
     title = f"<title>{escape(words)}</title>" if cut != words else ""
     where = f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text class="{kind}" x="{x:g}" y="{y:g}"{where} xml:space="preserve">{escape(cut)}{title}</text>'
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}"{where}>{escape(cut)}{title}</text>'
 
 
 def _cut(words: str, most: int) -> str:

@@ -38,7 +38,7 @@ export class CodePanel {
   }
 
   show(step: number): void {
-    const { sources, steps } = this.lines!;
+    const { steps } = this.lines!;
     const source = steps.source[step] ?? 0;
     this.showCalls(step);
     if (source !== this.shown) this.fill(source);
@@ -60,7 +60,6 @@ export class CodePanel {
       const turn = steps.turn[step];
       setText(mark, line === first && turn > 1 ? `×${turn}` : '');
     }
-    void sources;
   }
 
   /** The lines that called, from the outermost in; each goes there. */
@@ -92,6 +91,7 @@ export class CodePanel {
     this.shown = number;
     const source = this.lines!.sources[number];
     const counts = this.counts[number];
+    const margin = marginOf(source.text);
     this.listing.replaceChildren(
       ...source.text.map((code, i) => {
         const line = source.first + i;
@@ -111,7 +111,7 @@ export class CodePanel {
           },
           h('span', { class: 'tl-number' }, source.name === 'call' ? '' : String(line)),
           h('span', { class: 'tl-arrow' }, icon('right', 10)),
-          h('code', {}, code || ' '),
+          h('code', {}, code.slice(margin) || ' '),
           h('span', { class: 'tl-turn' }),
         );
       }),
@@ -143,4 +143,10 @@ export class CodePanel {
 export function nameOf(name: string, inside: string): string {
   if (name === 'call') return 'call';
   return inside ? `${inside} in ${name}` : name;
+}
+
+/** The spaces before every line: a method stands further in than a function. */
+function marginOf(lines: readonly string[]): number {
+  const margins = lines.filter(line => line.trim()).map(line => line.length - line.trimStart().length);
+  return margins.length ? Math.min(...margins) : 0;
 }

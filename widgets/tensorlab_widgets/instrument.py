@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,6 +21,9 @@ from tensorlab_widgets.comms import served_where_sent
 
 #: Marks an output in which an instrument lives, so that our JupyterLab extension decides what is shown of it.
 VIEW_TYPE = "application/vnd.tensorlab.view+json"
+
+#: Letters that a notebook file keeps of a view in all, and of its answers; a large picture leaves them less room.
+MOST_IN_FILE, MOST_KEPT = 58_000, 24_000
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -115,7 +119,7 @@ class Instrument(anywidget.AnyWidget):
         still, name = self.svg(), self._called()
         title = " of ".join(filter(None, (word, name)))
         return view_page(
-            answers, bundle_text(f"{word}.js"), bundle_text("page.js"), sheets(word, "page"), still, title, self._stem()
+            answers, bundle_text(f"{word}.js"), bundle_text("page.js"), sheets(word, "page"), still, title, self.stem
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -134,7 +138,9 @@ class Instrument(anywidget.AnyWidget):
         document = getattr(self, "document", None) or getattr(self, "graph", None)
         return str(getattr(document, "title", ""))
 
-    def _stem(self) -> str:
+    @property
+    def stem(self) -> str:
+        """What files of this view are called, without an ending."""
         return file_stem(self._word(), self._called())
 
     def _requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -151,7 +157,7 @@ class Instrument(anywidget.AnyWidget):
         kind = arguments.get("kind")
         if kind not in ("svg", "html"):
             raise Refused(f"a view is exported as 'svg' or 'html', not {kind!r}")
-        return {"name": f"{self._stem()}.{kind}", "text": self.page() if kind == "html" else self.svg(arguments)}
+        return {"name": f"{self.stem}.{kind}", "text": self.page() if kind == "html" else self.svg(arguments)}
 
     # ---- messages ----------------------------------------------------------------------------------------------------
 
@@ -175,4 +181,17 @@ class Instrument(anywidget.AnyWidget):
         if live is None:
             return None
         data, metadata = live
-        return {**data, VIEW_TYPE: {}, **self.still(), "text/plain": repr(self)}, metadata
+        still = self.still()
+        return {**data, VIEW_TYPE: self._kept(still), **still, "text/plain": repr(self)}, metadata
+
+    def _kept(self, still: Mapping[str, Any]) -> dict[str, Any]:
+        """What our JupyterLab extension opens where no kernel knows the view any more, if there is no document of its own kind."""
+        if any(kind != "image/svg+xml" for kind in still):
+            return {}
+        answers, room = [], min(MOST_KEPT, MOST_IN_FILE - len(still.get("image/svg+xml", "")))
+        for answer in self._kept_answers():
+            room -= len(json.dumps(answer))
+            if room < 0:
+                break
+            answers.append(list(answer))
+        return {"view": self._word(), "answers": answers, "stem": self.stem} if answers else {}
