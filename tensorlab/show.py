@@ -5,9 +5,10 @@ They are the widgets of ``tensorlab_widgets``, imported when first asked for: th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-__all__ = ["flow", "graph", "hooks", "layout", "lines", "record", "stepper"]
+__all__ = ["flow", "graph", "hooks", "layout", "lines", "record", "stepper", "timed"]
 
 
 def flow(model: Any, *, title: str | None = None) -> Any:
@@ -19,14 +20,31 @@ def flow(model: Any, *, title: str | None = None) -> Any:
     return _widgets().FlowView(model, title=title)
 
 
-def graph(result: Any, *, title: str | None = None, limit: int | None = None) -> Any:
+def graph(
+    result: Any,
+    *,
+    title: str | None = None,
+    limit: int | None = None,
+    fold: Callable[[Any], Any] | None = None,
+) -> Any:
     """A live picture of the graph that made ``result``: pan, zoom, fold, search, and look into every node. A module shows
     what it is made of.
 
     ``title`` is what it is called (the tensor's name in your code by default), ``limit`` the number of operations
-    taken, newest first. Raises ``ImportError`` with what to install where the notebook packages are missing.
+    taken, newest first. ``fold`` is asked of every node what opens folded: ``fold=lambda node: node.op == "view"`` folds neighbours
+    together (a module all of whose nodes are wanted as a whole), a string puts nodes into the part of that name. A node has ``id, name,
+    op, label, module, shape, file, line, cell, code, saved_bytes``. Raises ``ImportError`` with what to install where the notebook
+    packages are missing.
+
+    >>> import tensorlab as tl
+    >>> x = tl.ones(4, 4, requires_grad=True)
+    >>> y = (x @ x).t().reshape(2, 8).sum()
+    >>> tl.show.graph(y, fold=lambda node: "reshaping" if node.op in ("t", "view", "transpose") else False)
+    GraphView(y: 6 nodes)
     """
-    options = {} if limit is None else {"limit": limit}
+    options: dict[str, Any] = {} if limit is None else {"limit": limit}
+    if fold is not None:
+        options["fold"] = fold
     return _widgets().GraphView(result, title=title, **options)
 
 
@@ -115,6 +133,13 @@ def stepper(
     keep = not block if retain_graph is None else retain_graph
     view = _widgets().Stepper(loss, gradient, retain_graph=keep, title=title)
     return _wait(view, patience) if block else view
+
+
+def timed() -> Any:
+    """Time every call inside ``with tensorlab.show.timed():``; a graph that is shown afterwards has the times as an overlay."""
+    from tensorlab.observe.timing import timed as block
+
+    return block()
 
 
 def _wait(view: Any, patience: float | None) -> Any:

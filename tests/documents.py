@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from tensorlab.observe.schema import FLAGS, KINDS, STATES, EdgeColumns, Graph, Group, NodeColumns, Site
+from tensorlab.observe.schema import (
+    FLAGS,
+    KINDS,
+    STATES,
+    Broadcast,
+    EdgeColumns,
+    Graph,
+    Group,
+    KeepColumns,
+    NodeColumns,
+    Site,
+    StorageColumns,
+)
 
 
 def node(name, *inputs, label=None, kind="operation", shape="[64, 16]", dtype="float32", group=-1, **facts) -> dict:
@@ -12,8 +24,8 @@ def node(name, *inputs, label=None, kind="operation", shape="[64, 16]", dtype="f
     return dict(name=name, inputs=inputs, label=label, kind=kind, shape=shape, dtype=dtype, group=group, **facts)
 
 
-def graph_of(nodes, groups=(), sites=(), title="loss", sentence="", hidden=0) -> Graph:
-    """A document of these nodes, in forward order."""
+def graph_of(nodes, groups=(), sites=(), title="loss", sentence="", hidden=0, broadcasts=(), storages=()) -> Graph:
+    """A document of these nodes, in forward order. ``storages`` are (label, bytes, positions of the nodes that keep it)."""
     strings: list[str] = []
 
     def text(words: str | None) -> int:
@@ -28,6 +40,7 @@ def graph_of(nodes, groups=(), sites=(), title="loss", sentence="", hidden=0) ->
             "id": at + 100,
             "kind": KINDS.index(item["kind"]),
             "name": text(item["name"]),
+            "op": text(item.get("op")),
             "label": text(item["label"]),
             "shape": text(item["shape"]),
             "dtype": text(item["dtype"]),
@@ -36,21 +49,37 @@ def graph_of(nodes, groups=(), sites=(), title="loss", sentence="", hidden=0) ->
             "flags": sum(FLAGS[flag] for flag in item.get("flags", ())),
             "saved_bytes": item.get("saved", 0),
             "state": STATES.index(item.get("state", "idle")),
+            "freed": item.get("freed", -1),
         }
         for at, item in enumerate(nodes)
     ]
     columns = {field.name: tuple(row[field.name] for row in rows) for field in fields(NodeColumns)}
     ends = [(source, at, slot) for at, item in enumerate(nodes) for slot, source in enumerate(item["inputs"])]
     sources, targets, slots = zip(*ends, strict=True) if ends else ((), (), ())
+    marks = {tuple(ends): number for number, (*ends, _) in enumerate(broadcasts)}
+    keeps = [(number, at, text("result")) for number, (_, _, keepers) in enumerate(storages) for at in keepers]
+    columns_of_storages = StorageColumns(
+        bytes=tuple(size for _, size, _ in storages),
+        label=tuple(text(label) for label, _, _ in storages),
+        text=tuple(text(f"{size} B · [4]") for _, size, _ in storages),
+        dtype=tuple(text("float32") for _ in storages),
+        source=(-1,) * len(storages),
+        holder=(0,) * len(storages),
+    )
     return Graph(
         schema="tensorlab.graph/1",
         title=title,
         sentence=sentence,
         strings=tuple(strings),
         nodes=NodeColumns(**columns),
-        edges=EdgeColumns(sources, targets, slots),
+        edges=EdgeColumns(
+            sources, targets, slots, tuple(marks.get((a, b), -1) for a, b in zip(sources, targets, strict=True))
+        ),
         groups=tuple(groups),
         sites=tuple(sites),
+        broadcasts=tuple(mark for *_, mark in broadcasts),
+        storages=columns_of_storages,
+        keeps=KeepColumns(*(zip(*keeps, strict=True) if keeps else ((), (), ()))),
         hidden=hidden,
     )
 
@@ -127,6 +156,26 @@ def encoder(layers: int) -> Graph:
         last = len(nodes) - 1
     nodes.append(node("SumBackward0", last, label="loss", kind="root", shape="[]"))
     return graph_of(nodes, groups)
+
+
+def attention(layers: int) -> Graph:
+    """Calls with labels, a part that a person asked for, storages that several nodes keep, and a value that is stretched."""
+    groups = [Group("net", "Net", -1), Group("scores", "part", 0)]
+    nodes = [node("input", label="x", kind="input", shape="[8, 1]"), parameter("net.w", "[8]")]
+    storages, last = [], 0
+    for layer in range(layers):
+        at = len(nodes)
+        nodes.append(node("MulBackward0", last, 1, op="mul", group=1, flags=["folded"], shape="[8, 8]"))
+        nodes.append(node("TanhBackward0", at, op="tanh", group=0, label=f"h{layer}", shape="[8, 8]"))
+        nodes.append(node("SubBackward0", at + 1, at, op="sub", shape="[8, 8]"))
+        storages.append((f"h{layer}", 256, (at + 1, at + 2)))
+        last = at + 2
+    nodes.append(node("SumBackward0", last, label="loss", kind="root", op="sum", shape="[]"))
+    storages.append((None, 32, tuple(range(2, len(nodes), 3))))
+    mark = Broadcast(
+        "[8, 1]", "[8, 8]", (1,), True, "[8, 1] is repeated 8 times along dim 1 to [8, 8]", "summed over dim 1"
+    )
+    return graph_of(nodes, groups, broadcasts=[(0, 2, mark)], storages=storages)
 
 
 def tangle(count: int, reach: int = 40) -> Graph:

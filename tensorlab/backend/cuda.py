@@ -155,6 +155,12 @@ def add_at(array: Any, indices: Any, values: Any) -> None:
         array += total.astype(kind)
 
 
+def owner(array: Any) -> tuple[int, int]:
+    """The memory that an array keeps alive: where it begins, and its bytes as the pool counts them."""
+    memory = array.data.mem
+    return int(memory.ptr), int(getattr(memory, "size", array.nbytes))
+
+
 def address(array: Any) -> int:
     """Where the first element lies in memory."""
     return array.data.ptr

@@ -104,6 +104,14 @@ def fused(name: str, arrays: Sequence[Any]) -> None:
 add_at = np.add.at
 
 
+def owner(array: np.ndarray) -> tuple[int, int]:
+    """The memory that an array keeps alive: where it begins, and its bytes."""
+    base = array
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    return address(base), int(base.nbytes)
+
+
 def address(array: np.ndarray) -> int:
     """Where the first element lies in memory."""
     return array.__array_interface__["data"][0]

@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from tensorlab.display.overlay import Overlay
 from tensorlab.display.saving import Savable
-from tensorlab.display.svg import part_of, svg
+from tensorlab.display.svg import svg
 from tensorlab.display.text import text_graph
 from tensorlab.observe import wire
 from tensorlab.observe.schema import Graph
+from tensorlab.observe.stored import part_of
 
 GRAPH_TYPE = "application/vnd.tensorlab.graph+json"
 #: Operations of a graph that is shown without being asked for; the live view takes more.
@@ -30,9 +32,9 @@ class GraphPicture(Savable):
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
 
-    def svg(self) -> str:
-        """The picture as one self-contained SVG."""
-        return svg(self.graph)
+    def svg(self, *, layer: str = "both", saved: bool = False, overlay: Overlay | None = None) -> str:
+        """The picture as one self-contained SVG; see :func:`tensorlab.display.svg.svg` for what it can show."""
+        return svg(self.graph, layer=layer, saved=saved, overlay=overlay)
 
     def text(self) -> str:
         """The nodes as a table."""

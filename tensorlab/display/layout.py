@@ -98,7 +98,7 @@ def layout(outline: Outline, folded: frozenset[int] | None = None) -> Picture:
     boxes, number = _boxes(outline, folded)
     edges = _edges(outline, boxes, number)
     for box in boxes:
-        _measure(box)
+        _measure(box, outline.room)
     depths, heights = _assign_layers(boxes, edges)
     grid = _Grid(outline, boxes, edges, depths, heights)
     grid.order()
@@ -144,11 +144,11 @@ def _edges(outline: Outline, boxes: list[Box], number: dict[int, int]) -> list[E
     return list(found.values())
 
 
-def _measure(box: Box) -> None:
+def _measure(box: Box, room: int) -> None:
     """Widths from the number of characters, so that no font is asked."""
     box.badges = _fitting(box.badges)
     row = 20 + _row(box.badges) if box.badges else 0
-    needed = max(50 + 17 * len(box.title) // 2, 28 + 7 * len(box.subtitle), row)
+    needed = max(50 + 17 * (len(box.title) + room) // 2, 28 + 7 * len(box.subtitle), row)
     box.w = min(max(-(-needed // 24) * 24, 120), WIDEST)
 
 

@@ -18,6 +18,7 @@ from tensorlab.observe.schema import FLAGS, KINDS, Graph
 ROOT = -1
 PARAMETER = KINDS.index("parameter")
 SOURCE_KINDS = (KINDS.index("leaf"), KINDS.index("input"))
+STORAGE = KINDS.index("storage")
 #: A leaf or an input with more consumers than this becomes a badge, as parameters always do.
 MOST_LINES = 3
 LONGEST_PERIOD, FEWEST_TIMES, FEWEST_OPS = 64, 3, 16
@@ -46,8 +47,10 @@ class Fold:
 class Outline:
     """The folds of a graph document and where each node stands in them."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, layer: str = "both", room: int = 0) -> None:
         self.graph = graph
+        self.layer = layer
+        self.room = room  # characters that every title leaves free for a number beside it
         self.count = len(graph.nodes.id)
         self.consumers: list[list[int]] = [[] for _ in range(self.count)]
         self.is_source = [True] * self.count
@@ -80,9 +83,11 @@ class Outline:
         return other
 
     def default_folds(self, limit: int = 240) -> frozenset[int]:
-        """What is folded when a picture opens: nothing in a small graph, then repeats, then modules from the inside
-        out."""
-        folded: frozenset[int] = frozenset()
+        """What is folded when a picture opens: what a person asked for, or else nothing in a small graph, then repeats, then
+        modules from the inside out."""
+        folded = self._wanted_folds()
+        if folded:
+            return folded
         if self.drawn(folded) <= limit:
             return folded
         folded = frozenset(fold.id for fold in self.folds if fold.is_repeat)
@@ -95,6 +100,16 @@ class Outline:
                 break
             folded |= frozenset(modules[depth])
         return folded
+
+    def _wanted_folds(self) -> frozenset[int]:
+        """The outermost folds of which a person's function wants every node folded."""
+        flags = self.graph.nodes.flags
+        missing: set[int] = set()
+        for at in range(self.count):
+            if not self.is_source[at] and not flags[at] & FLAGS["folded"]:
+                missing.update(self.ancestors(self.home[at]))
+        wanted = {fold.id for fold in self.folds} - missing
+        return frozenset(fold for fold in wanted if self.folds[fold].parent not in wanted)
 
     def drawn(self, folded: frozenset[int]) -> int:
         """The number of boxes that are drawn when ``folded`` is folded."""
@@ -148,16 +163,24 @@ class Outline:
             quiet += f" {dtype}"
         if self.is_source[at]:
             return label or name, quiet + (" · no grad" if nodes.flags[at] & FLAGS["no_grad"] else "")
-        where = label or self.path(nodes.group[at])
-        return name, quiet + (f" · {where}" if where else "")
+        op = self.text(nodes.op[at])
+        if not op or self.layer == "backward":
+            where = label or self.path(nodes.group[at])
+            return name, quiet + (f" · {where}" if where else "")
+        where = name if self.layer == "both" else self.path(nodes.group[at])
+        return (f"{label} = {op}" if label else op), quiet + (f" · {where}" if where else "")
 
     def _fold_titles(self, fold: Fold) -> tuple[str, str]:
         if not fold.is_repeat:
             kind = self.graph.groups[fold.group].type
+            if kind == "part":
+                return self.graph.groups[fold.group].name, f"{fold.ops} node{'s' * (fold.ops != 1)}"
             return self.path(fold.group) or kind, f"{kind} · {fold.ops} nodes"
         first, what, quiet = fold.items[0], "steps", f"{fold.ops // fold.times} nodes each"
         if fold.period == 1 and first >= 0:
-            what, quiet = self.text(self.graph.nodes.name[first]), self.text(self.graph.nodes.shape[first])
+            nodes = self.graph.nodes
+            op = self.text(nodes.op[first]) if self.layer != "backward" else ""
+            what, quiet = op or self.text(nodes.name[first]), self.text(nodes.shape[first])
         elif fold.period == 1 and not self.folds[~first].is_repeat:
             what = self.graph.groups[self.folds[~first].group].type
         return f"×{fold.times} {what}", quiet
@@ -241,16 +264,24 @@ class Outline:
         sources = [
             at for at in range(self.count) if self.is_source[at] and self.consumers[at] and not self.is_badge[at]
         ]
+        stored = self.graph.nodes.kind
         for at in sources:
             first, *others = self.consumers[at]
             home = self.home[first]
             for other in others:
                 home = self.common(home, self.home[other])
-            self.home[at] = self._repeat_around(home)
-        counts = Counter(self.home[at] for at in sources)
-        for at in sources:
+            self.home[at] = self._many_around(home) if stored[at] == STORAGE else self._repeat_around(home)
+        given = [at for at in sources if stored[at] != STORAGE]
+        counts = Counter(self.home[at] for at in given)
+        for at in given:
             while self.home[at] != ROOT and counts[self.home[at]] < self.folds[self.home[at]].times:
                 self.home[at] = self._repeat_around(self.folds[self.home[at]].parent)
+
+    def _many_around(self, fold: int) -> int:
+        """``fold`` if it holds several operations, else the innermost around it that does, or the root."""
+        while fold != ROOT and self.folds[fold].ops < 2:
+            fold = self.folds[fold].parent
+        return fold
 
     def _repeat_around(self, fold: int) -> int:
         """``fold`` if it is a repeat, else the innermost repeat around it, or the root."""

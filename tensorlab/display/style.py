@@ -40,6 +40,12 @@ _RULES = {
     # lines and marks
     ".tl-line": "fill:none;stroke:var(--edge);stroke-width:1.25",
     ".tl-head": "fill:var(--edge)",
+    ".tl-up": "fill:var(--surface);stroke:var(--accent);stroke-width:1.4;stroke-linejoin:round",
+    ".tl-store": "fill:var(--raised);stroke:var(--muted);stroke-width:1.2;stroke-dasharray:7 2",
+    ".tl-ghost": "fill:none;stroke:var(--muted);stroke-dasharray:1.5 1.5",
+    ".tl-rail": "stroke:var(--line);stroke-width:3;fill:none",
+    ".tl-meter": "stroke:var(--accent);stroke-width:3;fill:none",
+    ".tl-svg .w": "fill:var(--warn);font-weight:600",
     ".tl-stub": "fill:var(--surface);stroke:var(--edge)",
     ".tl-mark": "fill:none;stroke:var(--done);stroke-width:2;stroke-linecap:round;stroke-linejoin:round",
     ".tl-mark.w": "stroke:var(--waiting);stroke-width:1.5",

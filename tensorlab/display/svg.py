@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import fields, replace
 from html import escape
 from math import ceil
 
 from tensorlab.display.layout import BADGE_HEIGHT, BADGE_TOP, HEIGHT, Box, Edge, Enclosure, Picture, layout
 from tensorlab.display.outline import Outline
+from tensorlab.display.overlay import ROOM, Overlay
 from tensorlab.display.style import SHEET
+from tensorlab.observe.places import words as place_words
 from tensorlab.observe.schema import FLAGS, KINDS, STATES, Graph
+from tensorlab.observe.stored import part_of, with_storages
 from tensorlab.observe.words import bytes_text
 
 #: Boxes past this number are folded, and cut when folding is not enough.
@@ -28,30 +30,47 @@ LEAST_WIDTH, HEAD, PADDING, LINE = 480, 40, 16, 18
 LETTER = 6.7
 
 
-def svg(graph: Graph, folded: frozenset[int] | None = None, limit: int = MOST_BOXES, *, whole: bool = False) -> str:
+def svg(
+    graph: Graph,
+    folded: frozenset[int] | None = None,
+    limit: int = MOST_BOXES,
+    *,
+    layer: str = "both",
+    saved: bool = False,
+    overlay: Overlay | None = None,
+    whole: bool = False,
+) -> str:
     """The picture of a graph document with at most ``limit`` boxes, fewer where it would outgrow a page.
+
+    ``layer`` is "forward" (calls), "backward" (the nodes that gradients pass) or "both"; ``saved`` draws the storages that are kept
+    for backward; ``overlay`` writes a number into every box.
 
     ``folded`` are the folds to close (see :class:`Outline`); by default modules and repeats are folded until the
     picture fits, and when that is not enough the part nearest to the result is drawn. What is missing is said under
     the picture. With ``whole`` it may outgrow a page.
     """
-    outline = Outline(graph)
-    drawing = _drawing(graph, outline, folded, limit)
+    if saved:
+        graph = with_storages(graph)
+    outline = Outline(graph, layer, ROOM if overlay else 0)
+    drawing = _drawing(graph, outline, folded, limit, overlay)
     while not whole and not drawing.fits() and limit > FEWEST_BOXES:
         limit //= 2
-        drawing = _drawing(graph, outline, folded, limit)
+        drawing = _drawing(graph, outline, folded, limit, overlay)
     return drawing.text()
 
 
-def _drawing(graph: Graph, outline: Outline, folded: frozenset[int] | None, limit: int) -> _Drawing:
+def _drawing(
+    graph: Graph, outline: Outline, folded: frozenset[int] | None, limit: int, overlay: Overlay | None
+) -> _Drawing:
     closed = outline.default_folds(limit) if folded is None else folded
     left_out = 0
     if outline.drawn(closed) > limit:
         graph, left_out = _last(graph, outline, closed, limit)
-        outline = Outline(graph)
+        outline = Outline(graph, outline.layer, outline.room)
         closed = outline.default_folds(limit)
     picture = layout(outline, closed)
-    return _Drawing(outline, closed, picture, _sentence(graph, outline, closed, left_out), graph.hidden + left_out)
+    sentence = _sentence(graph, outline, closed, left_out)
+    return _Drawing(outline, closed, picture, sentence, graph.hidden + left_out, overlay)
 
 
 def _sentence(graph: Graph, outline: Outline, folded: frozenset[int], left_out: int) -> str:
@@ -82,32 +101,19 @@ def _last(graph: Graph, outline: Outline, folded: frozenset[int], limit: int) ->
     return part_of(graph, start), start
 
 
-def part_of(graph: Graph, start: int) -> Graph:
-    """The document without its first ``start`` nodes, except the parameters that later ones use."""
-    kept = [at for at in range(start) if graph.nodes.kind[at] == KINDS.index("parameter")]
-    used = {source for source, target in zip(graph.edges.source, graph.edges.target, strict=True) if target >= start}
-    positions = [at for at in kept if at in used] + list(range(start, len(graph.nodes.id)))
-    place = {old: new for new, old in enumerate(positions)}
-    columns = {
-        field.name: tuple(getattr(graph.nodes, field.name)[at] for at in positions) for field in fields(graph.nodes)
-    }
-    edges = [
-        (place[source], place[target], slot)
-        for source, target, slot in zip(graph.edges.source, graph.edges.target, graph.edges.slot, strict=True)
-        if source in place and target in place
-    ]
-    sources, targets, slots = zip(*edges, strict=True) if edges else ((), (), ())
-    return replace(
-        graph,
-        nodes=replace(graph.nodes, **columns),
-        edges=replace(graph.edges, source=sources, target=targets, slot=slots),
-    )
-
-
 class _Drawing:
     """Writes the elements of one picture."""
 
-    def __init__(self, outline: Outline, folded: frozenset[int], picture: Picture, sentence: str, missing: int) -> None:
+    def __init__(
+        self,
+        outline: Outline,
+        folded: frozenset[int],
+        picture: Picture,
+        sentence: str,
+        missing: int,
+        overlay: Overlay | None = None,
+    ) -> None:
+        self.overlay = overlay
         self.outline = outline
         self.graph = outline.graph
         self.folded = folded
@@ -134,6 +140,7 @@ class _Drawing:
             *map(self._frame_title, self.picture.enclosures),
             self._arrowheads(),
             *map(self._box, self.picture.boxes),
+            *self._stretched(),
             "</g>",
             self._foot(),
             "</svg>",
@@ -216,13 +223,58 @@ class _Drawing:
             (ax, ay), (bx, by), (cx, cy), (_, ey) = edge.points
             ways.append(f"M{ax} {ay}V{by - 4}M{cx} {cy + 4}V{ey - 3}")
             rings += [_ring(bx, by, number), _ring(cx, cy, number)]
-        ways += [_way(edge) for edge in self.picture.edges if not edge.stub]
+        kept = [_way(edge) for edge in self.picture.edges if not edge.stub and self._is_reference(edge)]
+        ways += [_way(edge) for edge in self.picture.edges if not edge.stub and not self._is_reference(edge)]
         line = f'<path class="tl-line" d="{"".join(ways)}"/>' if ways else ""
+        line += f'<path class="tl-line" stroke-dasharray="4 3" d="{"".join(kept)}"/>' if kept else ""
         return line + self._open_ends() + "".join(rings)
 
+    def _is_reference(self, edge: Edge) -> bool:
+        """Whether a line says that a node keeps a storage, and nothing flows along it."""
+        return all(self.graph.edges.slot[at] < 0 for at in edge.edges)
+
     def _arrowheads(self) -> str:
-        heads = [_arrow(*edge.points[-1]) for edge in self.picture.edges]
-        return f'<path class="tl-head" d="{"".join(heads)}"/>' if heads else ""
+        """Down where values go, up where gradients come back."""
+        edges = [edge for edge in self.picture.edges if not self._is_reference(edge)]
+        layer = self.outline.layer
+        down = [] if layer == "backward" else [_arrow(*edge.points[-1]) for edge in edges]
+        up = [] if layer == "forward" else [self._up(edge) for edge in edges if self._has_gradient(edge)]
+        heads = f'<path class="tl-head" d="{"".join(down)}"/>' if down else ""
+        return heads + (f'<path class="tl-up" d="{"".join(up)}"/>' if up else "")
+
+    def _has_gradient(self, edge: Edge) -> bool:
+        nodes, edges = self.graph.nodes, self.graph.edges
+        return any(
+            nodes.op[edges.target[at]] >= 0 and not nodes.flags[edges.source[at]] & FLAGS["no_grad"]
+            for at in edge.edges
+        )
+
+    def _up(self, edge: Edge) -> str:
+        """The head of an edge's gradient, under the box that it goes to and what hangs there."""
+        (x, y), box = edge.points[0], self.picture.boxes[edge.source]
+        hangs = any(badge.x - 6 < x < badge.x + badge.width + 6 for badge in box.badges)
+        return _arrow_up(x, y + 15 if hangs else y)
+
+    def _stretched(self) -> Iterable[str]:
+        """A mark where an operation stretches what comes along an edge, with what that does forward and backward."""
+        marks = self.graph.edges.broadcast
+        for edge in self.picture.edges:
+            found = [self.graph.broadcasts[marks[at]] for at in edge.edges if marks[at] >= 0]
+            if not found:
+                continue
+            first = max(found, key=lambda each: each.outer)
+            x, y = edge.points[-1]
+            sign = f"{'! ' if first.outer else ''}{first.given} → {first.result}"
+            if self.outline.layer == "backward":
+                sign = f"{'! ' if first.outer else ''}Σ {first.result} → {first.given}"
+            told = "\n".join(f"{each.forward}; backward: {each.backward}" for each in found)
+            look = "q w" if first.outer else "q"
+            cells = f"M{x - 12} {y - 13}h5v5h-5zM{x - 18} {y - 13}h5v5h-5z"
+            yield (
+                f'<g><title>{text(told)}</title><path class="tl-ghost" d="{cells}"/>'
+                f'<path class="tl-head" d="M{x - 24} {y - 13}h5v5h-5z"/>'
+                f'<text class="{look} h" x="{x + 8}" y="{y - 6}">{text(sign)}</text></g>'
+            )
 
     def _open_ends(self) -> str:
         """A dotted line into each operation whose inputs are not drawn because the graph was cut there."""
@@ -249,15 +301,24 @@ class _Drawing:
             shape = f'<path class="tl-back" d="M{x + 6} {y + 0.5}v-4h{w - 12}v4"/>' + shape
         if look == "tl-box tl-current":
             shape += f'<path class="tl-go" d="M{x - 9} {y + 16}l8 6l-8 6z"/>'
-        title = cut(box.title, (w - 44) * 2 // 17)
+        measure = self._measure(box)
+        title = cut(box.title, (w - 44) * 2 // 17 - (len(measure[0]) if measure else 0))
+        mark = _meter(x, y, w, measure) if measure else _mark(mark, x + w - 20, y + 12)
+        badges = "".join(self._badge(box, at) for at in range(len(box.badges)))
         quiet = middle_cut(box.subtitle, (w - 28) // 7)
         whole = self._tooltip(box)
         return (
             f"<g><title>{text(whole)}</title>{shape}"
             f'<text class="t" x="{x + 12}" y="{y + 19}">{text(title)}</text>'
             f'<text class="q" x="{x + 12}" y="{y + 34}">{text(quiet)}</text>'
-            f"{_mark(mark, x + w - 20, y + 12)}{''.join(self._badge(box, at) for at in range(len(box.badges)))}</g>"
+            f"{mark}{badges}</g>"
         )
+
+    def _measure(self, box: Box) -> tuple[str, float, bool] | None:
+        """What the overlay says of a box: its words, the length of its bar, and whether something is wrong there."""
+        if self.overlay is None:
+            return None
+        return self.overlay.of(self.graph, box.nodes)
 
     def _look(self, box: Box) -> tuple[str, str]:
         """The class of a box and the mark in its corner: state by border and mark, never by colour alone."""
@@ -273,6 +334,8 @@ class _Drawing:
                 return f"tl-box tl-{state}", state
         if states == {"done"}:
             return "tl-box tl-done", "done"
+        if box.item >= 0 and KINDS[nodes.kind[box.item]] == "storage":
+            return "tl-box tl-store", ""
         if states == {"freed"} or (box.item >= 0 and flags & FLAGS["no_grad"]):
             return "tl-off", ""
         if box.item < 0:
@@ -298,8 +361,10 @@ class _Drawing:
             site = self.graph.nodes.site[box.item]
             if site >= 0:
                 place = self.graph.sites[site]
-                where = f"cell {place.cell}" if place.cell >= 0 else place.file
-                said.append(f"{where}, line {place.line}: {place.code}")
+                said.append(f"{place_words(place)}: {place.code}")
+            freed = self.graph.nodes.freed[box.item]
+            if freed >= 0:
+                said.append(f"freed by {self.graph.sites[freed].code} in {place_words(self.graph.sites[freed])}")
             if self.graph.nodes.saved_bytes[box.item]:
                 said.append(f"keeps {bytes_text(self.graph.nodes.saved_bytes[box.item])} for backward")
         return "\n".join(said)
@@ -336,6 +401,23 @@ def _crossing(edge: Edge, top: int, bottom: int) -> list[float]:
 
 def _arrow(x: int, y: int) -> str:
     return f"M{x - 4} {y - 8}h8l-4 7z"
+
+
+def _arrow_up(x: int, y: int) -> str:
+    return f"M{x - 4} {y + 9}h8l-4 -7z"
+
+
+def _meter(x: int, y: int, w: int, measure: tuple[str, float, bool]) -> str:
+    """A number in the corner of a box and a bar along its lower edge; hatched where something is wrong."""
+    words, part, wrong = measure
+    long = max(2, round((w - 24) * part)) if part > 0 else 0
+    bar = f'<path class="tl-rail" d="M{x + 12} {y + 41}h{w - 24}"/>'
+    if wrong:
+        cuts = "".join(f"M{at} {y + 43}l5 -5" for at in range(x + 12, x + w - 16, 6))
+        bar = f'<path class="tl-mark b" d="{cuts}"/>'
+    elif long:
+        bar += f'<path class="tl-meter" d="M{x + 12} {y + 41}h{long}"/>'
+    return f'{bar}<text class="{"q w" if wrong else "q"}" text-anchor="end" x="{x + w - 12}" y="{y + 18}">{text(words)}</text>'
 
 
 def _ring(x: int, y: int, number: int) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from tensorlab.display.outline import Outline
-from tensorlab.observe.schema import FLAGS, STATES, Graph
+from tensorlab.observe.places import words as place_words
+from tensorlab.observe.schema import FLAGS, HOLDERS, STATES, Graph
+from tensorlab.observe.words import bytes_text, count_text
 
 MOST_LINES = 40
-HEADINGS = ("", "node", "shape", "name", "inputs")
+MOST_STORAGES = 8
+HEADINGS = ("", "forward", "backward", "shape", "name", "inputs", "made in")
 
 
 def text_graph(graph: Graph, limit: int = MOST_LINES) -> str:
@@ -24,12 +27,48 @@ def text_graph(graph: Graph, limit: int = MOST_LINES) -> str:
     rows: list[tuple[str, ...]] = [HEADINGS]
     for at in listed:
         name = outline.text(nodes.label[at]) or outline.path(nodes.group[at])
-        rows.append((str(numbers[at]), outline.text(nodes.name[at]), _shape(outline, at), name, ", ".join(inputs[at])))
+        op, made = outline.text(nodes.op[at]), nodes.site[at]
+        where = place_words(graph.sites[made]) if made >= 0 else ""
+        called = (op, outline.text(nodes.name[at])) if op else (outline.text(nodes.name[at]), "")
+        rows.append((str(numbers[at]), *called, _shape(outline, at), name, ", ".join(inputs[at]), where))
     hidden = graph.hidden + len(numbers) - len(listed)
     head = [graph.sentence] if graph.sentence else []
     if hidden:
         head.append(f"... {hidden:,} nodes before these ...")
-    return "\n".join([*head, *_columns(rows)])
+    return "\n".join(
+        [*head, *_columns(rows), *_broadcasts(graph, outline, numbers), *_storages(graph, outline, numbers)]
+    )
+
+
+def _broadcasts(graph: Graph, outline: Outline, numbers: dict[int, int]) -> list[str]:
+    """The values that operations stretched, those that look like a mistake first."""
+    ends = zip(graph.edges.target, graph.edges.broadcast, strict=True)
+    found = [(graph.broadcasts[mark], target) for target, mark in ends if mark >= 0]
+    found.sort(key=lambda entry: not entry[0].outer)
+    lines = []
+    for mark, target in found[:MOST_STORAGES]:
+        sign, op = "!" if mark.outer else " ", outline.text(graph.nodes.op[target])
+        lines.append(f"{sign} {op} ({numbers[target]}): {mark.forward}; backward: {mark.backward}")
+    return ["stretched by broadcasting", *lines] if lines else []
+
+
+def _storages(graph: Graph, outline: Outline, numbers: dict[int, int]) -> list[str]:
+    """What is kept for backward, the largest first, each storage once."""
+    storages = graph.storages
+    if not storages.bytes:
+        return []
+    keepers: dict[int, list[str]] = {}
+    for storage, node in zip(graph.keeps.storage, graph.keeps.node, strict=True):
+        keepers.setdefault(storage, []).append(f"{outline.text(graph.nodes.op[node])} ({numbers.get(node, '')})")
+    order = sorted(range(len(storages.bytes)), key=lambda at: (-storages.bytes[at], at))
+    rows: list[tuple[str, ...]] = [("kept", "what", "by", "held by")]
+    for at in order[:MOST_STORAGES]:
+        what = f"{outline.text(storages.label[at])} {outline.text(storages.dtype[at])}".strip()
+        by = ", ".join(dict.fromkeys(keepers.get(at, ())))
+        rows.append((outline.text(storages.text[at]), what, by, HOLDERS[storages.holder[at]]))
+    rest = order[MOST_STORAGES:]
+    more = [f"... and {count_text(len(rest), 'storage')} of {bytes_text(sum(storages.bytes[at] for at in rest))}"]
+    return [*_columns(rows), *(more if rest else [])]
 
 
 def _source(outline: Outline, at: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from tensorlab.nn.parameter import is_lazy
-from tensorlab.observe.schema import GRAPH, KINDS, EdgeColumns, Graph, Group, NodeColumns
+from tensorlab.observe.schema import GRAPH, KINDS, EdgeColumns, Graph, Group, KeepColumns, NodeColumns, StorageColumns
 from tensorlab.observe.words import bytes_text, count_text, shape_text
 
 _OPERATION, _PARAMETER = KINDS.index("operation"), KINDS.index("parameter")
@@ -41,9 +41,12 @@ class _Parts:
             sentence=f"{title} is a {type(module).__name__} of {parts} with {numbers:,} parameters ({size}){later}.",
             strings=tuple(self.strings),
             nodes=NodeColumns(**{f.name: tuple(row[f.name] for row in self.rows) for f in fields(NodeColumns)}),
-            edges=EdgeColumns(sources, targets, slots),
+            edges=EdgeColumns(sources, targets, slots, (-1,) * len(sources)),
             groups=tuple(self.groups),
             sites=(),
+            broadcasts=(),
+            storages=StorageColumns(*((),) * 6),
+            keeps=KeepColumns((), (), ()),
             hidden=0,
         )
 
@@ -100,6 +103,7 @@ class _Parts:
                 "id": len(self.rows),
                 "kind": kind,
                 "name": self._text(name),
+                "op": -1,
                 "label": self._text(label) if label else -1,
                 "shape": shape,
                 "dtype": dtype,
@@ -108,6 +112,7 @@ class _Parts:
                 "flags": 0,
                 "saved_bytes": 0,
                 "state": 0,
+                "freed": -1,
             }
         )
         return len(self.rows) - 1

@@ -10,13 +10,24 @@ from tensorlab.dispatch import device_of
 from tensorlab.engine.hooks import name_of
 from tensorlab.engine.node import AccumulateGrad, Node, Packed
 from tensorlab.observe import places
+from tensorlab.observe.kept import memory_bytes
 from tensorlab.observe.names import Names
 from tensorlab.observe.preview import preview, window
 from tensorlab.observe.protocol import Refused
-from tensorlab.observe.schema import NODE, ArrayWindow, GradientSlot, Neighbour, NodeDetail, Saved
-from tensorlab.observe.snapshot import Input, memory_bytes
+from tensorlab.observe.schema import (
+    FIRST_STORAGE,
+    HOLDERS,
+    NODE,
+    ArrayWindow,
+    GradientSlot,
+    Graph,
+    Neighbour,
+    NodeDetail,
+    Saved,
+)
+from tensorlab.observe.snapshot import Input
 from tensorlab.observe.telling import gradient_lines
-from tensorlab.observe.words import shape_text
+from tensorlab.observe.words import bytes_text, count_text, shape_text
 
 Role = Literal["incoming", "outgoing", "accumulated"]
 
@@ -108,6 +119,40 @@ def input_detail(item: Input, array: Any, names: Names | None = None, start: Seq
         hooks=(),
         neighbours=(),
         note="It does not require grad, so no gradient is worked out for it.",
+    )
+
+
+def storage_detail(graph: Graph, number: int, array: Any, start: Sequence[int] = ()) -> NodeDetail:
+    """The document of memory that is kept for backward; ``array`` is ``None`` once it is gone."""
+    storages, keeps, strings = graph.storages, graph.keeps, graph.strings
+    label = strings[storages.label[number]] if storages.label[number] >= 0 else ""
+    times = sum(storage == number for storage in keeps.storage)
+    holder = HOLDERS[storages.holder[number]]
+    also = (
+        "It goes when the graph goes." if storages.holder[number] == 0 else f"{holder.capitalize()} holds it as well."
+    )
+    note = f"{bytes_text(storages.bytes[number])}, kept {count_text(times, 'time')} and counted once. {also}"
+    return NodeDetail(
+        schema=NODE,
+        id=FIRST_STORAGE - number,
+        name="storage",
+        label=label,
+        state="idle",
+        module="",
+        formula="",
+        derivative="",
+        derivative_shapes="",
+        site=None,
+        shape=tuple(array.shape) if array is not None else (),
+        dtype=strings[storages.dtype[number]],
+        stride=tuple(step // array.itemsize for step in array.strides) if array is not None else (),
+        value=preview(array, device=str(device_of(array)), start=_begin(array, start)) if array is not None else None,
+        gradients=(),
+        saved=(),
+        freed_by=None,
+        hooks=(),
+        neighbours=(),
+        note=note,
     )
 
 

@@ -75,6 +75,7 @@ class Names:
         self._owners: dict[int, str] = {}  # of a parameter: the module that it belongs to, "model.0"
         self._calls: dict[int, str] = {}  # of a call of a module: the module that was called
         self._arrays: dict[tuple[int, tuple[int, ...], tuple[int, ...]], str] = {}
+        self._memory: dict[int, str] = {}
         modules: dict[str, Any] = {}
         plain: dict[str, Any] = {}
         for name, value in list((namespace or {}).items()):
@@ -109,7 +110,11 @@ class Names:
 
     def of_array(self, array: Any) -> str:
         """The name of a tensor that lies in exactly the memory of ``array``, or an empty string."""
-        return self._arrays.get(_memory(array), "")
+        return self._arrays.get(_memory(array), "") if self._arrays else ""
+
+    def holds(self, memory: int) -> str:
+        """The name of a tensor in the memory that begins there, or an empty string."""
+        return self._memory.get(memory, "")
 
     def of_module(self, module: Any) -> str:
         """The name of this very module, or an empty string."""
@@ -154,6 +159,7 @@ class Names:
         if node is not None:
             self._values.setdefault((node.seq, Bound.edge(tensor)[1]), name)
         self._arrays.setdefault(_memory(tensor._a), name)
+        self._memory.setdefault(backend.of(tensor._a).owner(tensor._a)[0], name)
 
 
 def dotted(root: str, scope: Sequence[tuple[str, str]]) -> str:

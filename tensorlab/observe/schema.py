@@ -21,15 +21,25 @@ SESSION: Final = "tensorlab.session/1"
 LAYOUT: Final = "tensorlab.layout/2"
 FLOW: Final = "tensorlab.flow/1"
 LINES: Final = "tensorlab.lines/1"
+MEASURES: Final = "tensorlab.measures/1"
 
 #: What a node is, by its number in ``NodeColumns.kind``.
-KINDS = ("operation", "parameter", "leaf", "input", "root")
+KINDS = ("operation", "parameter", "leaf", "input", "root", "storage")
+
+#: The layers of a picture: what was called, what its gradient takes, or both in one box.
+LAYERS = ("both", "forward", "backward")
+
+#: Ids of storages in a picture: the first is this, the next one less.
+FIRST_STORAGE: Final = -(2**20)
+
+#: Who else holds a storage that nodes keep, by its number in ``StorageColumns.holder``.
+HOLDERS = ("nobody else", "a parameter or leaf", "a name in your code")
 
 #: Where a backward pass stands at a node, by its number in ``NodeColumns.state`` and ``Changes.state``.
 STATES = ("idle", "waiting", "current", "done", "freed")
 
 #: Facts that are true or not, as bits of ``NodeColumns.flags``.
-FLAGS = {"no_grad": 1, "hooks": 2, "retains_grad": 4, "in_place": 8, "view": 16, "nan": 32}
+FLAGS = {"no_grad": 1, "hooks": 2, "retains_grad": 4, "in_place": 8, "view": 16, "nan": 32, "folded": 64}
 
 #: What a gradient was at one step, by its number in ``FlowDocument.state``.
 GRADIENTS = ("none", "zero", "finite", "not finite")
@@ -65,6 +75,7 @@ class NodeColumns:
     id: tuple[int, ...]
     kind: tuple[int, ...]  # index into KINDS
     name: tuple[int, ...]  # string: "MulBackward0", "AccumulateGrad", "input"
+    op: tuple[int, ...]  # string: what was called, "mul"; or -1 for what was given
     label: tuple[int, ...]  # string: the user's name for the value, "W1", "hidden.0.weight"; or -1
     shape: tuple[int, ...]  # string: "[64, 16]"
     dtype: tuple[int, ...]  # string: "float32"
@@ -73,6 +84,7 @@ class NodeColumns:
     flags: tuple[int, ...]  # bits of FLAGS
     saved_bytes: tuple[int, ...]
     state: tuple[int, ...]  # index into STATES
+    freed: tuple[int, ...]  # index into Graph.sites: the call that freed what it had saved; or -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,43 @@ class EdgeColumns:
     source: tuple[int, ...]
     target: tuple[int, ...]
     slot: tuple[int, ...]  # which input of the consumer
+    broadcast: tuple[int, ...]  # index into Graph.broadcasts where the value was stretched on its way; or -1
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """A value that an operation stretched without being told to: forward along which dimensions, backward summed over them.
+
+    ``outer`` is set where every input was stretched, so that each element met all of the other input's.
+    """
+
+    given: str
+    result: str
+    dims: tuple[int, ...]
+    outer: bool
+    forward: str
+    backward: str
+
+
+@dataclass(frozen=True, slots=True)
+class StorageColumns:
+    """Memory that nodes keep for backward, one entry a storage however often it is kept."""
+
+    bytes: tuple[int, ...]
+    label: tuple[int, ...]  # string: what a person calls a tensor in it, or what made it
+    text: tuple[int, ...]  # string: "4.0 KiB · [64, 16]"
+    dtype: tuple[int, ...]
+    source: tuple[int, ...]  # position of the node whose value it is, or -1
+    holder: tuple[int, ...]  # index into HOLDERS
+
+
+@dataclass(frozen=True, slots=True)
+class KeepColumns:
+    """Who keeps what: one entry for each saved value of each node."""
+
+    storage: tuple[int, ...]  # index into the storage columns
+    node: tuple[int, ...]  # position in the node columns
+    name: tuple[int, ...]  # string: "result", "self"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +145,24 @@ class Graph:
     edges: EdgeColumns
     groups: tuple[Group, ...]
     sites: tuple[Site, ...]
+    broadcasts: tuple[Broadcast, ...]
+    storages: StorageColumns
+    keeps: KeepColumns
     hidden: int  # nodes left out because the graph is larger than the limit asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What one backward pass over a graph measured, one entry a node: microseconds, the norm of the gradient that came to it, and
+    whether its value (1), its gradient (2) or both (3) hold NaN or Inf."""
+
+    schema: Literal["tensorlab.measures/1"]
+    node: tuple[int, ...]
+    forward: tuple[float | None, ...]
+    backward: tuple[float | None, ...]
+    norm: tuple[float | None, ...]
+    bad: tuple[int, ...]
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)

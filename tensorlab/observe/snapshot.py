@@ -6,17 +6,29 @@ numbers and strings only.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from tensorlab.backend import to_host
 from tensorlab.engine.node import AccumulateGrad, Bound, Node
-from tensorlab.observe import places
+from tensorlab.observe import broadcasts, folding, places
+from tensorlab.observe.kept import Keeping, called
 from tensorlab.observe.names import Names, dotted
 from tensorlab.observe.preview import preview
-from tensorlab.observe.schema import FLAGS, GRAPH, KINDS, STATES, EdgeColumns, Graph, Group, NodeColumns, Site
+from tensorlab.observe.schema import (
+    FLAGS,
+    GRAPH,
+    KINDS,
+    STATES,
+    Broadcast,
+    EdgeColumns,
+    Graph,
+    Group,
+    NodeColumns,
+    Site,
+    StorageColumns,
+)
 from tensorlab.observe.words import bytes_text, count_text, number_text, shape_text
 from tensorlab.tensor import Tensor
 
@@ -143,12 +155,13 @@ def snapshot(
     title: str | None = None,
     limit: int = MOST_NODES,
     walk: Walk | None = None,
+    fold: folding.Fold | None = None,
 ) -> Graph:
     """The document of the graph that made ``result`` (a tensor or several).
 
     ``names`` are the user's names for tensors, ``title`` what the picture is called (the first result's name by
     default), and ``limit`` the number of operations kept, newest first; ``Graph.hidden`` counts the others. ``walk``
-    spares walking again.
+    spares walking again. ``fold`` decides what opens folded, see :mod:`tensorlab.observe.folding`.
     """
     results = list(result) if isinstance(result, list | tuple) else [result]
     walk = walk or Walk(results, limit)
@@ -156,7 +169,25 @@ def snapshot(
     names.learn(walk.nodes)
     writer = _Writer(walk, names)
     title = title or ", ".join(filter(None, (_name_of(tensor, names) for tensor in results))) or "result"
-    return writer.graph(title, results)
+    graph = writer.graph(title, results)
+    return graph if fold is None else folded(graph, fold)
+
+
+def folded(graph: Graph, fold: folding.Fold) -> Graph:
+    """The document with the parts that a person's function asks for."""
+    if not callable(fold):
+        raise TypeError(f"fold is a function of a node, not {type(fold).__name__}: fold=lambda node: node.op == 'view'")
+
+    def path(group: int) -> str:
+        names: list[tuple[str, str]] = []
+        while group >= 0:
+            names.insert(0, (graph.groups[group].name, ""))
+            group = graph.groups[group].parent
+        return names[-1][0] if names else ""
+
+    groups, group, flags = folding.asked(graph, fold, path)
+    nodes = replace(graph.nodes, group=tuple(group), flags=tuple(flags))
+    return replace(graph, groups=tuple(groups), nodes=nodes)
 
 
 def _name_of(tensor: Any, names: Names) -> str:
@@ -179,31 +210,39 @@ class _Writer:
         self.places: dict[Site, int] = {}
         self.shapes: dict[tuple[int, ...], int] = {}
         self.dtypes: dict[Any, int] = {}
+        self.broadcasts: dict[Broadcast, int] = {}
+        self.outer: dict[Node, None] = {}
+        self.keeping = Keeping(walk.items, walk.place, names)
         self.roots = set(walk.roots)
         self.columns: dict[str, list[int]] = {field.name: [] for field in fields(NodeColumns)}
 
     def graph(self, title: str, results: Sequence[Any]) -> Graph:
-        for item in self.walk.items:
-            row = self._node(item) if isinstance(item, Node) else self._input(item)
+        for at, item in enumerate(self.walk.items):
+            row = self._node(item, at) if isinstance(item, Node) else self._input(item)
             for column, value in zip(self.columns.values(), row, strict=True):
                 column.append(value)
         sources, targets, slots = zip(*self.walk.edges, strict=True) if self.walk.edges else ((), (), ())
+        marks = tuple(self._broadcast(*edge) for edge in self.walk.edges)
+        storages, keeps = self.keeping.columns(self._text)
         return Graph(
             schema=GRAPH,
             title=title,
-            sentence=self._sentence(title, results),
+            sentence=self._sentence(title, results, storages),
             strings=tuple(self.strings),
             nodes=NodeColumns(**{name: tuple(column) for name, column in self.columns.items()}),
-            edges=EdgeColumns(sources, targets, slots),
+            edges=EdgeColumns(sources, targets, slots, marks),
             groups=tuple(
                 Group(dotted(root, path), path[-1][1], self.groups.get((root, path[:-1]), -1))
                 for root, path in self.groups
             ),
             sites=tuple(self.places),
+            broadcasts=tuple(self.broadcasts),
+            storages=storages,
+            keeps=keeps,
             hidden=self.walk.hidden,
         )
 
-    def _node(self, node: Node) -> tuple[int, ...]:
+    def _node(self, node: Node, at: int) -> tuple[int, ...]:
         """The entries of one node, in the order of the columns."""
         shape, dtype = node.meta[0]
         if type(node) is AccumulateGrad:
@@ -215,21 +254,42 @@ class _Writer:
             node.seq,
             _KIND[kind],
             self._text(node.name()),
+            self._text(called(node)) if type(node) is not AccumulateGrad else -1,
             self._text(label) if label else -1,
             self._shape(tuple(shape)),
             self._dtype(dtype),
             self._group(node),
             self._site(node.site),
             _flags(node),
-            saved_bytes(node),
+            self.keeping.bytes[at],
             _STATE["freed"] if node.freed is not None else 0,
+            self._site(node.freed.site) if node.freed is not None else -1,
         )
 
     def _input(self, item: Input) -> tuple[int, ...]:
         label = self.names.of_array(item.array)
         shape, dtype = self._shape(tuple(item.array.shape)), self._dtype(item.array.dtype)
         name, flags = self._text("input"), FLAGS["no_grad"]
-        return item.id, _KIND["input"], name, self._text(label) if label else -1, shape, dtype, -1, -1, flags, 0, 0
+        known = self._text(label) if label else -1
+        return item.id, _KIND["input"], name, -1, known, shape, dtype, -1, -1, flags, 0, 0, -1
+
+    def _broadcast(self, source: int, target: int, slot: int) -> int:
+        """The number of what an operation did to the shape of one of its inputs, or -1."""
+        node: Any = self.walk.items[target]
+        given = self.walk.items[source]
+        if isinstance(given, Input):
+            shape = tuple(given.array.shape)
+        else:
+            edge = node.edges[slot]
+            shape = tuple(edge[0].outs[2 * edge[1]]) if type(given) is not AccumulateGrad else tuple(given.meta[0][0])
+        if shape == node.outs[0]:
+            return -1
+        found = broadcasts.stretched(node, slot, shape)
+        if found is None:
+            return -1
+        if found.outer:
+            self.outer[node] = None
+        return self.broadcasts.setdefault(found, len(self.broadcasts))
 
     def _text(self, words: str) -> int:
         return self.strings.setdefault(words, len(self.strings))
@@ -269,7 +329,7 @@ class _Writer:
             known = self.sites[site] = self.places.setdefault(found, len(self.places)) if found is not None else -1
         return known
 
-    def _sentence(self, title: str, results: Sequence[Any]) -> str:
+    def _sentence(self, title: str, results: Sequence[Any], storages: StorageColumns) -> str:
         """What the picture shows, as a person would say it."""
         kinds = self.columns["kind"]
         operations = kinds.count(_KIND["operation"]) + kinds.count(_KIND["root"]) + self.walk.hidden
@@ -284,11 +344,19 @@ class _Writer:
         begin = " and ".join(count_text(*entry) for entry in counts if entry[0]) or "constants"
         lead, keep = ("leads", "it keeps") if operations == 1 else ("lead", "they keep")
         said = f"{value}{count_text(operations, 'operation')} {lead} from {begin} to {title}"
-        kept = sum(self.columns["saved_bytes"])
+        warning = broadcasts.told(next(iter(self.outer)), len(self.outer)) if self.outer else ""
         freed = self.columns["state"].count(_STATE["freed"])
         if freed:
-            return f"{said}; backward has freed what {freed:,} of them had kept."
-        return f"{said}; {keep} {bytes_text(kept)} for backward." if kept else f"{said}."
+            return f"{said}; {self._freed_by()} has freed what {freed:,} of them had kept.{warning}"
+        total = sum(storages.bytes)
+        return f"{said}; {keep} {bytes_text(total)} for backward.{warning}" if total else f"{said}.{warning}"
+
+    def _freed_by(self) -> str:
+        """The calls that freed saved values, in words."""
+        sites = list(self.places)
+        calls = dict.fromkeys(sites[at] for at in self.columns["freed"] if at >= 0)
+        said = [f"{site.code or 'backward'} in {places.words(site)}" for site in list(calls)[:2]]
+        return " and ".join(said) if said and len(calls) < 3 else "backward"
 
 
 def _leaf_kind(variable: Any) -> str:
@@ -310,22 +378,6 @@ def _flags(node: Node) -> int:
         if row.name.endswith("_"):
             flags |= FLAGS["in_place"]
     return flags
-
-
-def saved_bytes(node: Node) -> int:
-    """The memory that a node keeps for its backward; repeated (expanded) dimensions count once."""
-    saved = node.saved
-    if type(saved) is not tuple:
-        return 0
-    return sum(memory_bytes(value[0]) for value in saved if type(value) is tuple)
-
-
-def memory_bytes(array: Any) -> int:
-    """The bytes that the elements of an array occupy."""
-    if 0 not in array.strides:
-        return int(array.nbytes)
-    sizes = (size for size, step in zip(array.shape, array.strides, strict=True) if step)
-    return math.prod(sizes) * int(array.itemsize) if array.size else 0
 
 
 def _value(array: Any) -> str:

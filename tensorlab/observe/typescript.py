@@ -21,7 +21,23 @@ from tensorlab.observe import schema, schema_watching
 #: The file of each schema.
 FILES = {schema: "snapshot.ts", schema_watching: "watching.ts"}
 HEADER = "// Generated from tensorlab/observe/{}.py by `python -m tensorlab.observe.typescript`. Do not edit.\n"
-CONSTANTS = ("GRAPH", "NODE", "SESSION", "LAYOUT", "FLOW", "HOOKS", "LINES", "GRADIENTS", "KINDS", "STATES", "FLAGS")
+CONSTANTS = (
+    "GRAPH",
+    "NODE",
+    "SESSION",
+    "LAYOUT",
+    "FLOW",
+    "MEASURES",
+    "LINES",
+    "HOOKS",
+    "GRADIENTS",
+    "KINDS",
+    "FIRST_STORAGE",
+    "LAYERS",
+    "HOLDERS",
+    "STATES",
+    "FLAGS",
+)
 ALIASES = ("Reason", "PredicateKind", "HookState", "OutputForm")
 WIDTH = 110
 
@@ -63,12 +79,15 @@ def _constants(module: ModuleType) -> str:
             text = _quoted(value)
         elif isinstance(value, dict):
             text = "{ " + ", ".join(f"{key}: {number}" for key, number in value.items()) + " } as const"
+        elif isinstance(value, int):
+            text = str(value)
         else:
             text = "[" + ", ".join(map(_quoted, value)) + "] as const"
         lines.append(f"export const {name} = {text};\n")
     if module is schema:
         lines.append("export type Kind = (typeof KINDS)[number];\n")
         lines.append("export type State = (typeof STATES)[number];\n")
+        lines.append("export type Layer = (typeof LAYERS)[number];\n")
     return "".join(lines)
 
 

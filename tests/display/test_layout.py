@@ -13,7 +13,8 @@ import pytest
 from tensorlab.display.layout import layout
 from tensorlab.display.outline import Outline
 from tensorlab.observe import wire
-from tests.documents import encoder, graph_of, node, parameter, perceptron, recurrent, tangle
+from tensorlab.observe.stored import with_storages
+from tests.documents import attention, encoder, graph_of, node, parameter, perceptron, recurrent, tangle
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {
@@ -24,6 +25,8 @@ DOCUMENTS = {
     "encoder": encoder(12),
     "tangle": tangle(300, reach=10),
     "wide tangle": tangle(120),
+    "attention": attention(6),
+    "attention with storages": with_storages(attention(6)),
 }
 
 
@@ -101,7 +104,10 @@ def test_the_live_picture_has_the_same_numbers(tmp_path):
         pytest.skip("needs node and the packages of package.json (npm install)")
     entry = ROOT / "widgets" / "shared" / "layout.ts"
     (tmp_path / "entry.mjs").write_text(
-        f"export * from {json.dumps(str(entry))};\nexport * from {json.dumps(str(entry.with_name('outline.ts')))};\n"
+        "".join(
+            f"export * from {json.dumps(str(entry.with_name(name)))};\n"
+            for name in ("layout.ts", "outline.ts", "stored.ts")
+        )
     )
     subprocess.run(
         [bundler, "entry.mjs", "--bundle", "--format=esm", "--outfile=bundle.mjs", "--log-level=error"],
@@ -112,7 +118,10 @@ def test_the_live_picture_has_the_same_numbers(tmp_path):
     (tmp_path / "run.mjs").write_text(RUN)
     found = subprocess.run(["node", "run.mjs"], cwd=tmp_path, check=True, capture_output=True, text=True)
     live = json.loads(found.stdout)
+    assert live["attention"]["stored"] == wire.to_json(DOCUMENTS["attention with storages"])
     for name, graph in DOCUMENTS.items():
+        for case in live[name]["layers"]:
+            assert numbers(layout(Outline(graph, case["layer"], case["room"]))) == case["layout"], (name, case["layer"])
         outline = Outline(graph)
         assert sorted(outline.default_folds()) == live[name]["defaults"], name
         for case in live[name]["cases"]:
@@ -121,26 +130,31 @@ def test_the_live_picture_has_the_same_numbers(tmp_path):
 
 RUN = """
 import { readFileSync } from 'node:fs';
-import { defaultFolds, layoutOf, outlineOf } from './bundle.mjs';
+import { defaultFolds, layoutOf, outlineOf, withStorages } from './bundle.mjs';
+const plain = document => JSON.parse(JSON.stringify(document, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value)));
+const told = (outline, folded) => {
+  const { width, height, boxes, edges, enclosures, pointsOf } = layoutOf(outline, new Set(folded));
+  return {
+    width,
+    height,
+    boxes: boxes.map(b => [
+      b.title, b.subtitle, b.x, b.y, b.w, b.layer, b.home, b.badges.map(a => [a.node, a.text, a.x, a.w]),
+    ]),
+    edges: edges.map(e => [e.a, e.b, e.members, e.stub, pointsOf(e)]),
+    enclosures: enclosures.map(e => [e.fold, e.x, e.y, e.w, e.h, e.clean]),
+  };
+};
 const found = {};
 for (const [name, graph] of Object.entries(JSON.parse(readFileSync('graphs.json', 'utf8')))) {
   const outline = outlineOf(graph);
   const all = outline.folds.map(fold => fold.id);
   const defaults = [...defaultFolds(outline)].sort((a, b) => a - b);
-  const cases = [defaults, [], all, all.filter(id => id % 2)].map(folded => {
-    const { width, height, boxes, edges, enclosures, pointsOf } = layoutOf(outline, new Set(folded));
-    const layout = {
-      width,
-      height,
-      boxes: boxes.map(b => [
-        b.title, b.subtitle, b.x, b.y, b.w, b.layer, b.home, b.badges.map(a => [a.node, a.text, a.x, a.w]),
-      ]),
-      edges: edges.map(e => [e.a, e.b, e.members, e.stub, pointsOf(e)]),
-      enclosures: enclosures.map(e => [e.fold, e.x, e.y, e.w, e.h, e.clean]),
-    };
-    return { folded, layout };
+  const cases = [defaults, [], all, all.filter(id => id % 2)].map(folded => ({ folded, layout: told(outline, folded) }));
+  const layers = [['forward', 0], ['backward', 11]].map(([layer, room]) => {
+    const other = outlineOf(graph, layer, room);
+    return { layer, room, layout: told(other, defaultFolds(other)) };
   });
-  found[name] = { defaults, cases };
+  found[name] = { defaults, cases, layers, stored: plain(withStorages(graph)) };
 }
 console.log(JSON.stringify(found));
 """

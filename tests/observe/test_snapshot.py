@@ -200,7 +200,7 @@ def test_hooks_retained_gradients_views_and_freed_values_are_flagged():
     loss.backward()
     after = snapshot(loss, Names({"loss": loss}))
     assert {row["name"]: row["state"] for row in rows(after)}["ExpBackward0"] == "freed"
-    assert "backward has freed what" in after.sentence
+    assert "has freed what 3 of them had kept" in after.sentence
 
 
 def test_a_leaf_and_a_tensor_without_a_graph_have_a_picture_and_a_sentence():
@@ -260,7 +260,7 @@ def test_ten_thousand_nodes_travel_in_less_than_a_megabyte(sites):
     graph = snapshot(chain(10_000), limit=20_000)
     body, buffers = wire.pack({"graph": wire.to_json(graph)})
     assert len(graph.nodes.id) == 10_002
-    assert len(json.dumps(body)) + len(buffers[0]) < 800_000
+    assert len(json.dumps(body)) + len(buffers[0]) < 1_000_000
 
 
 def test_a_document_keeps_nothing_alive():

@@ -1,6 +1,7 @@
 // Find: matches light up while a person types, Enter goes from one to the next.
 import { h, setText, Undos } from './dom';
 import { icon } from './icons';
+import { placeOf } from './marks';
 import { linesOf, type Outline } from './outline';
 import type { Item } from './scene';
 
@@ -17,8 +18,13 @@ export function haystacks(outline: Outline): string[] {
   return Array.from(nodes.id, (_, i) => {
     const { title, subtitle } = linesOf(outline, i);
     const label = strings[nodes.label[i]] ?? '';
-    const code = sites[nodes.site[i]]?.code ?? '';
-    return `${title}\n${subtitle}\n${label}\n${outline.paths[nodes.group[i]] ?? ''}\n${code}`.toLowerCase();
+    const name = strings[nodes.name[i]] ?? '';
+    const site = sites[nodes.site[i]];
+    const where = site
+      ? `${placeOf(site)}\n${site.file || `cell ${site.cell}`}:${site.line}\n${site.code}`
+      : '';
+    const path = outline.paths[nodes.group[i]] ?? '';
+    return `${title}\n${subtitle}\n${label}\n${name}\n${path}\n${where}`.toLowerCase();
   });
 }
 

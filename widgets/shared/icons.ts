@@ -32,6 +32,8 @@ export const ICONS = {
   into: 'M2.5 3.5h6v6M5.6 7 8.5 10 11.4 7M3 13h10.5',
   out: 'M8.5 10V3.2M5.6 6 8.5 3.2 11.4 6M3 13h10.5',
   save: 'M8 2.5v7M4.9 6.6 8 9.7l3.1-3.1M2.8 10.6v2.6h10.4v-2.6',
+  store: 'M3 4.2c0-2.6 10-2.6 10 0v7.6c0 2.6-10 2.6-10 0ZM3 4.2c0 2.6 10 2.6 10 0M3 8c0 2.6 10 2.6 10 0',
+  again: 'M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3',
 } as const;
 
 export type IconName = keyof typeof ICONS;

@@ -3,7 +3,10 @@ import { arrayView, type Editing, type Paging } from './arrays';
 import { h } from './dom';
 import { bytes, plural, shape as shapeText } from './format';
 import { icon, type IconName } from './icons';
-import { foldLines, linesOf } from './outline';
+import { openerFor } from './codelink';
+import { ghosts } from './ghost';
+import { keepersOf, placeOf, stretchedInto } from './marks';
+import { foldLines, linesOf, STORAGE } from './outline';
 import type { Item, Scene } from './scene';
 import { FLAGS, STATES, type GradientSlot, type NodeDetail, type Saved, type Site } from './snapshot';
 
@@ -72,8 +75,10 @@ function inspectNode(opened: Opened): HTMLElement[] {
     head,
     note ? h('p', { class: 'tl-note' }, note) : null,
     !gradients || !detail ? facts : null,
+    ghosts(stretchedInto(scene.outline.graph, item)),
     ...parts,
-    ...(detail ? [] : edgesOf(opened)),
+    nodes.kind[item] === STORAGE ? keptBy(opened) : null,
+    ...(detail || nodes.kind[item] === STORAGE ? [] : edgesOf(opened)),
     actions.length ? h('div', { class: 'tl-actions' }, ...actions) : null,
   ].filter(isElement);
 }
@@ -100,12 +105,13 @@ function stateChip(state: number): HTMLElement | null {
 }
 
 function madeIn(site: Site, open?: (site: Site) => void): HTMLElement {
-  const where = site.cell >= 0 ? `cell ${site.cell}, line ${site.line}` : `${site.file}, line ${site.line}`;
+  const where = placeOf(site);
   const code = h('code', { class: 'tl-code' }, site.code);
   const title = `${site.file}, line ${site.line}, in ${site.function}`;
-  if (!open) return h('p', { class: 'tl-made tl-muted', title }, `made in ${where}: `, code);
-  const go = h('button', { type: 'button', class: 'tl-link', title }, code);
-  go.addEventListener('click', () => open(site));
+  const go = h('button', { type: 'button', class: 'tl-link', title, 'data-testid': 'tl-open-code' }, code);
+  const show = open ?? openerFor(() => go);
+  if (!show) return h('p', { class: 'tl-made tl-muted', title }, `made in ${where}: `, code);
+  go.addEventListener('click', () => show(site));
   return h('p', { class: 'tl-made tl-muted', title }, `made in ${where}: `, go);
 }
 
@@ -198,9 +204,8 @@ function gradientPart(opened: Opened, slot: GradientSlot): HTMLElement | null {
 
 function savedPart({ paging }: Opened, { saved, freed_by }: NodeDetail): HTMLElement | null {
   if (freed_by) {
-    const where =
-      freed_by.cell >= 0 ? `cell ${freed_by.cell}, line ${freed_by.line}` : `line ${freed_by.line}`;
-    return section('Saved for this node', h('p', {}, `Freed by ${where}: `, h('code', {}, freed_by.code)));
+    const code = h('code', {}, freed_by.code);
+    return section('Saved for this node', h('p', {}, `Freed by ${placeOf(freed_by)}: `, code));
   }
   if (!saved.length) return null;
   const shared = new Map<number, string[]>();
@@ -264,6 +269,21 @@ function edgesOf({ scene, item, go }: Opened): (HTMLElement | null)[] {
   };
   const [inputs, outputs] = [ends(target, source), ends(source, target)];
   return [section('Comes from', ...inputs), section('Goes to', ...outputs)];
+}
+
+/** The nodes that keep a storage. */
+function keptBy({ scene, item, go }: Opened): HTMLElement | null {
+  const keepers = keepersOf(scene.outline.graph, item);
+  const rows = keepers.slice(0, 12).map(node => {
+    const lines = linesOf(scene.outline, node);
+    return link(lines.title, lines.subtitle, () => go(node));
+  });
+  const rest = keepers.length - rows.length;
+  return section(
+    'Kept by',
+    ...rows,
+    rest > 0 && h('p', { class: 'tl-muted' }, `and ${plural(rest, 'more node')}`),
+  );
 }
 
 function hooksPart({ hooks }: NodeDetail): HTMLElement | null {

@@ -133,7 +133,7 @@ describe('a layout', () => {
       { name: 'A', inputs: [] },
       { name: 'B', inputs: [0] },
     ]);
-    const broken = { ...graph, edges: { source: [0, 1], target: [1, 0], slot: [0, 0] } };
+    const broken = { ...graph, edges: { source: [0, 1], target: [1, 0], slot: [0, 0], broadcast: [-1, -1] } };
     expect(open(broken).boxes).toHaveLength(2);
   });
 

@@ -107,7 +107,7 @@ export function layoutOf(outline: Outline, folded: ReadonlySet<number>): Layout 
   const boxOf = new Int32Array(outline.home.length).fill(-1);
   const boxes = makeBoxes(outline, folded, boxOf);
   const edges = makeEdges(outline, boxes, boxOf);
-  for (const box of boxes) measure(box);
+  for (const box of boxes) measure(box, outline.room);
   const items = makeItems(outline, boxes, edges);
   const paths = foldPaths(outline);
   orderLayers(items, paths);
@@ -208,9 +208,9 @@ function lengthOf(text: string): number {
 }
 
 /** B.3 */
-function measure(box: Box): void {
+function measure(box: Box, room: number): void {
   box.badges = fitting(box.badges);
-  const title = 50 + Math.floor((17 * lengthOf(box.title)) / 2);
+  const title = 50 + Math.floor((17 * (lengthOf(box.title) + room)) / 2);
   const badges = box.badges.length ? 20 + rowOf(box.badges) : 0;
   const wanted = Math.max(title, 28 + 7 * lengthOf(box.subtitle), badges);
   box.w = Math.min(WIDEST, Math.max(120, Math.ceil(wanted / 24) * 24));

@@ -1,11 +1,12 @@
 // What of a graph can be folded: modules, and parts that repeat. Step A of layout.md; depends on the document only.
-import { FLAGS, type Graph } from './snapshot';
+import { FLAGS, KINDS, type Graph, type Layer } from './snapshot';
 
 const BADGE_CONSUMERS = 3;
 const LONGEST_PERIOD = 64;
 const FEWEST_TIMES = 3;
 const FEWEST_OPS = 16;
 const ROUNDS = 3;
+export const STORAGE = KINDS.indexOf('storage');
 
 /** A part that can be drawn as one box. `group` is an index into `Graph.groups`, or -1 for a repeat (then `times` counts). */
 export interface Fold {
@@ -21,6 +22,10 @@ export interface Fold {
 
 export interface Outline {
   readonly graph: Graph;
+  /** What the boxes say: the call, what its gradient takes, or both. */
+  readonly layer: Layer;
+  /** Characters that every title leaves free for a number beside it. */
+  readonly room: number;
   readonly folds: readonly Fold[];
   /** Per group: its dotted path, `"hidden.0"`. */
   readonly paths: readonly string[];
@@ -33,7 +38,7 @@ export interface Outline {
 /** An item of a fold: a node is its position, a fold is `-1 - id`. */
 type Items = number[];
 
-export function outlineOf(graph: Graph): Outline {
+export function outlineOf(graph: Graph, layer: Layer = 'both', room = 0): Outline {
   const n = graph.nodes.id.length;
   const { isSource, isBadge } = sourcesAndBadges(graph);
   const home = new Int32Array(n).fill(-1);
@@ -42,7 +47,7 @@ export function outlineOf(graph: Graph): Outline {
   const rootItems = moduleFolds(graph, isSource, home, folds, items);
   repeatFolds(graph, home, folds, items, rootItems);
   const paths = graph.groups.map((_, g) => pathOf(graph, g));
-  const outline = { graph, folds, paths, home, isSource, isBadge };
+  const outline = { graph, layer, room, folds, paths, home, isSource, isBadge };
   settleSources(outline);
   return outline;
 }
@@ -234,18 +239,24 @@ function settleSources({ graph, folds, home, isSource, isBadge }: Outline): void
     while (fold >= 0 && folds[fold].group >= 0) fold = folds[fold].parent;
     return fold;
   };
+  const manyFrom = (fold: number) => {
+    while (fold >= 0 && folds[fold].ops < 2) fold = folds[fold].parent;
+    return fold;
+  };
   const seen = new Uint8Array(home.length);
   const { source, target } = graph.edges;
   for (let e = 0; e < source.length; e++) {
     const s = source[e];
     if (!isSource[s] || isBadge[s]) continue;
+    const stored = graph.nodes.kind[s] === STORAGE;
+    const from = stored ? manyFrom : repeatFrom;
     if (!seen[s]) {
       seen[s] = 1;
-      home[s] = repeatFrom(home[target[e]]);
+      home[s] = from(home[target[e]]);
     }
-    while (home[s] >= 0 && !holds(folds, home[s], home[target[e]]))
-      home[s] = repeatFrom(folds[home[s]].parent);
+    while (home[s] >= 0 && !holds(folds, home[s], home[target[e]])) home[s] = from(folds[home[s]].parent);
   }
+  for (let s = 0; s < home.length; s++) if (graph.nodes.kind[s] === STORAGE) seen[s] = 0;
   const counts = new Int32Array(folds.length);
   for (let s = 0; s < home.length; s++) if (seen[s] && home[s] >= 0) counts[home[s]]++;
   for (let s = 0; s < home.length; s++)
@@ -272,7 +283,7 @@ function pathOf(graph: Graph, group: number): string {
 
 /** The two lines of the box of a node. */
 export function linesOf(
-  { graph, paths, isSource }: Outline,
+  { graph, layer, paths, isSource }: Outline,
   node: number,
 ): { title: string; subtitle: string } {
   const { strings, nodes } = graph;
@@ -285,20 +296,29 @@ export function linesOf(
     if (nodes.flags[node] & FLAGS.no_grad) subtitle += ' · no grad';
     return { title: label || name, subtitle };
   }
-  const where = label || (nodes.group[node] < 0 ? '' : paths[nodes.group[node]]);
+  const path = nodes.group[node] < 0 ? '' : paths[nodes.group[node]];
+  const op = nodes.op[node] < 0 || layer === 'backward' ? '' : strings[nodes.op[node]];
+  const where = op ? (layer === 'both' ? name : path) : label || path;
   if (where) subtitle += ` · ${where}`;
-  return { title: name, subtitle };
+  if (!op) return { title: name, subtitle };
+  return { title: label ? `${label} = ${op}` : op, subtitle };
 }
 
 /** The two lines of the box of a folded part. */
-export function foldLines({ graph, folds, paths }: Outline, { group, times, period, first, ops }: Fold) {
+export function foldLines(
+  { graph, layer, folds, paths }: Outline,
+  { group, times, period, first, ops }: Fold,
+) {
   const { strings, nodes } = graph;
   if (group >= 0) {
-    const { type } = graph.groups[group];
+    const { type, name } = graph.groups[group];
+    if (type === 'part') return { title: name, subtitle: `${ops} node${ops === 1 ? '' : 's'}` };
     return { title: paths[group] || type, subtitle: `${type} · ${ops} nodes` };
   }
-  if (period === 1 && first >= 0)
-    return { title: `×${times} ${strings[nodes.name[first]]}`, subtitle: strings[nodes.shape[first]] ?? '' };
+  if (period === 1 && first >= 0) {
+    const word = nodes.op[first] < 0 || layer === 'backward' ? nodes.name[first] : nodes.op[first];
+    return { title: `×${times} ${strings[word]}`, subtitle: strings[nodes.shape[first]] ?? '' };
+  }
   const inside = first < 0 ? folds[-1 - first].group : -1;
   const what = period === 1 && inside >= 0 ? graph.groups[inside].type : 'steps';
   return { title: `×${times} ${what}`, subtitle: `${ops / times} nodes each` };
@@ -342,10 +362,25 @@ function countBoxes({ folds, home, isBadge }: Outline, folded: ReadonlySet<numbe
   return alone + boxes.size;
 }
 
-/** The folds that are closed when a graph is first shown: none if it is small, else repeats, then the deepest modules. */
+/** The outermost folds of which a person's function wants every node folded. */
+function wantedFolds({ graph, folds, home, isSource }: Outline): Set<number> {
+  const missing = new Uint8Array(folds.length);
+  for (let i = 0; i < home.length; i++)
+    if (!isSource[i] && !(graph.nodes.flags[i] & FLAGS.folded))
+      for (let f = home[i]; f >= 0 && !missing[f]; f = folds[f].parent) missing[f] = 1;
+  return new Set(
+    folds.filter(({ id, parent }) => !missing[id] && (parent < 0 || missing[parent])).map(fold => fold.id),
+  );
+}
+
+/**
+ * The folds that are closed when a graph is first shown: those that a person asked for, or else none if it is small, then repeats, then the
+ * deepest modules.
+ */
 export function defaultFolds(outline: Outline, limit = 240): Set<number> {
   const { folds } = outline;
-  const folded = new Set<number>();
+  const folded = wantedFolds(outline);
+  if (folded.size) return folded;
   if (countBoxes(outline, folded) <= limit) return folded;
   for (const fold of folds) if (fold.group < 0) folded.add(fold.id);
   const depths = folds.map(fold => depthOf(folds, fold.id));

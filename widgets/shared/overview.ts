@@ -2,6 +2,7 @@
 import { h } from './dom';
 import { bytes, plural, short } from './format';
 import { icon } from './icons';
+import { keptList } from './keptlist';
 import { badgeText, foldLines } from './outline';
 import type { Run } from './run';
 import type { Item, Scene } from './scene';
@@ -11,12 +12,9 @@ type Go = (item: Item) => void;
 export function graphOverview(scene: Scene, go: Go): HTMLElement[] {
   const { graph, folds } = scene.outline;
   const { nodes } = graph;
-  const kinds = [0, 0, 0, 0, 0];
-  let saved = 0;
-  for (let i = 0; i < nodes.id.length; i++) {
-    kinds[nodes.kind[i]]++;
-    saved += nodes.saved_bytes[i];
-  }
+  const kinds = [0, 0, 0, 0, 0, 0];
+  for (let i = 0; i < nodes.id.length; i++) kinds[nodes.kind[i]]++;
+  const saved = graph.storages.bytes.reduce((sum, size) => sum + size, 0);
   const facts: [string, string][] = [
     ['operations', (kinds[0] + kinds[4]).toLocaleString('en')],
     ['parameters', kinds[1].toLocaleString('en')],
@@ -30,7 +28,7 @@ export function graphOverview(scene: Scene, go: Go): HTMLElement[] {
     const { title, subtitle } = foldLines(scene.outline, fold);
     return row(title, subtitle, () => go(-1 - fold.id));
   });
-  const heavy = heaviest(scene);
+  const kept = keptList(scene, go);
   return [
     h('header', { class: 'tl-node' }, h('strong', {}, graph.title)),
     h(
@@ -48,37 +46,8 @@ export function graphOverview(scene: Scene, go: Go): HTMLElement[] {
         ]
       : []),
     ...(rows.length ? [h('section', {}, h('h4', {}, 'Parts'), ...rows)] : []),
-    ...(heavy.length
-      ? [
-          h(
-            'section',
-            {},
-            h('h4', {}, 'Keeps most for backward'),
-            ...heavy.map(i => row(called(scene, i), bytes(nodes.saved_bytes[i]), () => go(i))),
-          ),
-        ]
-      : []),
+    ...(kept ? [kept] : []),
   ];
-}
-
-/** A node's name and what tells it from others of that name: its label, or the module it is part of. */
-function called({ outline }: Scene, node: number): string {
-  const { nodes, strings } = outline.graph;
-  const label = nodes.label[node] >= 0 ? strings[nodes.label[node]] : '';
-  const where = label || (outline.paths[nodes.group[node]] ?? '');
-  return [strings[nodes.name[node]], where].filter(Boolean).join(' ');
-}
-
-function heaviest({ outline }: Scene): number[] {
-  const { saved_bytes } = outline.graph.nodes;
-  const best: number[] = [];
-  for (let i = 0; i < saved_bytes.length; i++) {
-    if (!saved_bytes[i]) continue;
-    best.push(i);
-    best.sort((p, q) => saved_bytes[q] - saved_bytes[p] || p - q);
-    if (best.length > 4) best.pop();
-  }
-  return best;
 }
 
 /** Leaves that a gradient has reached, with its norm on a logarithmic scale. */

@@ -2,7 +2,9 @@
 import { BOX, heightOf, WITH_BADGES, type Box, type Edge } from './layout';
 import { short } from './format';
 import { ICONS, type IconName } from './icons';
+import { hasGradient, isReference } from './marks';
 import { paintBox, paintBadge, paintDots } from './paintbox';
+import { paintHeads, paintStretched } from './paintlayers';
 import { framesIn, namesOf, occupiedBy, paintFrames, paintNames } from './parts';
 import { DONE, WAITING, type Run } from './run';
 import { type Item, type Look, type Rect, type Scene } from './scene';
@@ -171,7 +173,7 @@ export function paint(
   paintRings(pen, shown);
 }
 
-interface Stroke {
+export interface Stroke {
   readonly edge: Edge;
   readonly points: readonly number[];
 }
@@ -183,6 +185,8 @@ function paintEdges(pen: Pen, shown: Shown, rect: Rect, scale: number, taken: Re
   const flowing: Stroke[] = [];
   const heads: Stroke[] = [];
   const stubs: Stroke[] = [];
+  const kept: Stroke[] = [];
+  const { graph, layer } = scene.outline;
   ctx.lineWidth = Math.max(1.1, pen.pixel);
   ctx.strokeStyle = tokens.edge;
   ctx.globalAlpha = shown.matches ? 0.4 : 1;
@@ -198,14 +202,18 @@ function paintEdges(pen: Pen, shown: Shown, rect: Rect, scale: number, taken: Re
     const far = scale < FAR;
     if (far && Math.abs(points[end] - points[0]) + Math.abs(points[end + 1] - points[1]) < shortest) return;
     if (run && flowOf(run, edge) !== null) return void flowing.push({ edge, points });
+    if (isReference(graph, edge.members)) return void kept.push({ edge, points });
     if (far) return straight(ctx, points);
-    trace(ctx, points, 0, run ? 0 : 6);
+    const up = !run && layer !== 'forward' && hasGradient(graph, edge.members);
+    const down = !run && (layer !== 'backward' || !up);
+    trace(ctx, points, 0, down ? 6 : 0);
     if (!run) heads.push({ edge, points });
   });
   ctx.stroke();
+  paintKept(pen, kept, scale);
   if (scale >= FAR) {
-    ctx.fillStyle = ctx.strokeStyle;
-    for (const { points } of heads) head(ctx, points[points.length - 2], points[points.length - 1], 1, 4, 7);
+    paintHeads(pen, scene, heads);
+    if (pen.roomy) paintStretched(pen, scene, heads, taken);
   }
   for (const stroke of stubs) paintStub(pen, shown, stroke);
   if (scale < FAR) paintFarFlows(pen, shown, flowing);
@@ -214,6 +222,19 @@ function paintEdges(pen: Pen, shown: Shown, rect: Rect, scale: number, taken: Re
     if (pen.roomy) for (const arrow of arrows) paintNumber(pen, scene, arrow, taken);
   }
   ctx.globalAlpha = 1;
+}
+
+/** Who keeps which storage: dashed, without a head. */
+function paintKept({ ctx, pixel }: Pen, strokes: readonly Stroke[], scale: number): void {
+  if (!strokes.length) return;
+  ctx.setLineDash([4 * pixel, 3 * pixel]);
+  ctx.beginPath();
+  for (const { points } of strokes) {
+    if (scale < FAR) straight(ctx, points);
+    else trace(ctx, points, 0, 0);
+  }
+  ctx.stroke();
+  ctx.setLineDash([]);
 }
 
 function straight(ctx: CanvasRenderingContext2D, points: readonly number[]): void {
@@ -282,7 +303,7 @@ function trace(
 }
 
 /** An arrowhead with its tip at a place, pointing down (1) or up (-1). */
-function head(
+export function head(
   ctx: CanvasRenderingContext2D,
   x: number,
   y: number,
@@ -361,10 +382,10 @@ function paintNumber(pen: Pen, scene: Scene, { points, width, norm }: Arrow, tak
 /** How far from the middle of its line a number may stand, the likeliest first. */
 const NEAR = [0, -8, 8, -16, 16, -24, 24, -32, 32, -40, 40];
 
-const overlap = (a: Rect, b: Rect) =>
+export const overlap = (a: Rect, b: Rect) =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
-function occupied(scene: Scene, room: Rect): boolean {
+export function occupied(scene: Scene, room: Rect): boolean {
   let found = false;
   scene.boxesIn(room, box => {
     found ||= overlap({ x: box.x, y: box.y, w: box.w, h: heightOf(box) }, room);

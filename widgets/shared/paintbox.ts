@@ -1,5 +1,7 @@
 // One box, one badge, and the small marks that boxes become when the picture is far away. State is border, mark and colour.
 import { BADGE, BOX, type Badge, type Box } from './layout';
+import { STORAGE } from './outline';
+import type { Meter } from './overlay';
 import type { Pen, Shown } from './paint';
 import { CURRENT, DONE, FREED, IDLE, WAITING } from './run';
 import type { Look, Rect } from './scene';
@@ -27,10 +29,20 @@ function styleOf({ state, hollow }: Look, tokens: Tokens): Style {
   return { border: edge, fill: surface, text: ink, dash: [], width: 1 };
 }
 
+/** Memory that is kept: dashed all around, so that it looks like nothing that was computed. */
+const storedStyle = ({ muted, raised, ink }: Tokens): Style => ({
+  border: muted,
+  fill: raised,
+  text: ink,
+  dash: [7, 2],
+  width: 1.2,
+});
+
 export function paintBox(pen: Pen, shown: Shown, box: Box): void {
   const { ctx, tokens } = pen;
   const look = shown.looks[box.index];
-  const style = styleOf(look, tokens);
+  const stored = box.node >= 0 && shown.scene.outline.graph.nodes.kind[box.node] === STORAGE;
+  const style = stored ? storedStyle(tokens) : styleOf(look, tokens);
   const { x, y, w } = box;
   const hovered = shown.hovered === shown.scene.itemOf(box);
   ctx.strokeStyle = style.border;
@@ -46,7 +58,8 @@ export function paintBox(pen: Pen, shown: Shown, box: Box): void {
   ctx.stroke();
   ctx.setLineDash([]);
   if (look.state === CURRENT) paintCurrent(pen, { x, y, w, h: BOX });
-  const marks = paintMarks(pen, look, x + w - 20, y + 8);
+  const meter = shown.scene.meterOf(box);
+  const marks = meter && !shown.run ? paintMeter(pen, box, meter) : paintMarks(pen, look, x + w - 20, y + 8);
   const left = box.fold >= 0 ? 24 : 12;
   if (box.fold >= 0) pen.icon('right', x + 8, y + (pen.roomy ? 9 : 17), 11, tokens.muted);
   const running = box.fold >= 0 && shown.run && look.done > 0 && look.done < look.total;
@@ -60,6 +73,25 @@ export function paintBox(pen: Pen, shown: Shown, box: Box): void {
   if (running) paintProgress(pen, box, look);
   if (look.broken) octagon(pen, x, y, true);
   else if (hovered && shown.run && box.node >= 0 && !look.hollow) octagon(pen, x, y, false);
+}
+
+/** A number in the corner and a bar along the lower edge, hatched where something is wrong; returns the room it takes. */
+function paintMeter(pen: Pen, { x, y, w }: Box, { text, part, wrong }: Meter): number {
+  const { ctx, tokens } = pen;
+  const size = pen.legible(11);
+  const font = pen.font('code', size);
+  const wide = pen.roomy ? pen.width(text, font) : 0;
+  if (pen.roomy) {
+    ctx.font = font;
+    ctx.fillStyle = wrong ? tokens.warn : tokens.muted;
+    ctx.fillText(text, x + w - 10 - wide, y + 18);
+  }
+  ctx.fillStyle = tokens.line;
+  ctx.fillRect(x + 12, y + BOX - 6, w - 24, 3);
+  ctx.fillStyle = wrong ? tokens.warn : tokens.accent;
+  if (wrong) for (let at = x + 12; at < x + w - 16; at += 6) ctx.fillRect(at, y + BOX - 8, 2.5, 6);
+  else if (part > 0) ctx.fillRect(x + 12, y + BOX - 6, Math.max(2, (w - 24) * part), 3);
+  return wide + 4;
 }
 
 /** A folded part is a pile of sheets. */

@@ -4,6 +4,7 @@ import { foldLines, type Outline } from './outline';
 import { HEADER } from './parts';
 import { CURRENT, DONE, FREED, IDLE, WAITING, type Run } from './run';
 import { FLAGS } from './snapshot';
+import { meterOf, type Meter, type Overlay } from './overlay';
 
 /** A node is its position, a folded part is `-1 - id`. */
 export type Item = number;
@@ -47,6 +48,8 @@ export class Scene {
   private readonly inside = new Map<number, number[]>();
   private readonly badgeBoxes = new Map<number, Box>();
   private readonly foldBoxes = new Map<number, Box>();
+  private overlay: Overlay | null = null;
+  private meters: (Meter | null)[] = [];
 
   constructor(
     readonly outline: Outline,
@@ -73,6 +76,24 @@ export class Scene {
         this.badgeBoxes.set(node, box);
         this.inside.get(box.index)?.push(node);
       }
+  }
+
+  /** Writes a number into every box, or into none. */
+  setOverlay(overlay: Overlay | null): void {
+    this.overlay = overlay;
+    this.meters = overlay ? this.layout.boxes.map(box => meterOf(overlay, this.nodesIn(box))) : [];
+  }
+
+  /** What the overlay says of a box. */
+  meterOf(box: Box): Meter | null {
+    return this.meters[box.index] ?? null;
+  }
+
+  /** What it says of an item, a parameter included. */
+  meterOfItem(item: Item): Meter | null {
+    const box = this.boxOf(item);
+    if (!box || !this.overlay) return null;
+    return item >= 0 && box.node !== item ? meterOf(this.overlay, [item]) : this.meterOf(box);
   }
 
   itemOf(box: Box): Item {

@@ -5,13 +5,18 @@ export const NODE = 'tensorlab.node/1';
 export const SESSION = 'tensorlab.session/1';
 export const LAYOUT = 'tensorlab.layout/2';
 export const FLOW = 'tensorlab.flow/1';
+export const MEASURES = 'tensorlab.measures/1';
 export const LINES = 'tensorlab.lines/1';
 export const GRADIENTS = ['none', 'zero', 'finite', 'not finite'] as const;
-export const KINDS = ['operation', 'parameter', 'leaf', 'input', 'root'] as const;
+export const KINDS = ['operation', 'parameter', 'leaf', 'input', 'root', 'storage'] as const;
+export const FIRST_STORAGE = -1048576;
+export const LAYERS = ['both', 'forward', 'backward'] as const;
+export const HOLDERS = ['nobody else', 'a parameter or leaf', 'a name in your code'] as const;
 export const STATES = ['idle', 'waiting', 'current', 'done', 'freed'] as const;
-export const FLAGS = { no_grad: 1, hooks: 2, retains_grad: 4, in_place: 8, view: 16, nan: 32 } as const;
+export const FLAGS = { no_grad: 1, hooks: 2, retains_grad: 4, in_place: 8, view: 16, nan: 32, folded: 64 } as const;
 export type Kind = (typeof KINDS)[number];
 export type State = (typeof STATES)[number];
+export type Layer = (typeof LAYERS)[number];
 
 export type Reason =
   | 'entry'
@@ -56,6 +61,8 @@ export interface NodeColumns {
   readonly kind: readonly number[];
   /** string: "MulBackward0", "AccumulateGrad", "input" */
   readonly name: readonly number[];
+  /** string: what was called, "mul"; or -1 for what was given */
+  readonly op: readonly number[];
   /** string: the user's name for the value, "W1", "hidden.0.weight"; or -1 */
   readonly label: readonly number[];
   /** string: "[64, 16]" */
@@ -71,6 +78,8 @@ export interface NodeColumns {
   readonly saved_bytes: readonly number[];
   /** index into STATES */
   readonly state: readonly number[];
+  /** index into Graph.sites: the call that freed what it had saved; or -1 */
+  readonly freed: readonly number[];
 }
 
 /**
@@ -82,6 +91,48 @@ export interface EdgeColumns {
   readonly target: readonly number[];
   /** which input of the consumer */
   readonly slot: readonly number[];
+  /** index into Graph.broadcasts where the value was stretched on its way; or -1 */
+  readonly broadcast: readonly number[];
+}
+
+/**
+ * Shapes that meet in one operation, aligned at the right. `outer` says that each side stretches where the
+ * other does not; `dim` is the dimension of the result at which they do not meet, or -1.
+ */
+export interface Broadcast {
+  readonly operands: readonly Operand[];
+  readonly shape: readonly number[];
+  readonly outer: boolean;
+  readonly dim: number;
+  readonly sentence: string;
+}
+
+/**
+ * Memory that nodes keep for backward, one entry a storage however often it is kept.
+ */
+export interface StorageColumns {
+  readonly bytes: readonly number[];
+  /** string: what a person calls a tensor in it, or what made it */
+  readonly label: readonly number[];
+  /** string: "4.0 KiB · [64, 16]" */
+  readonly text: readonly number[];
+  readonly dtype: readonly number[];
+  /** position of the node whose value it is, or -1 */
+  readonly source: readonly number[];
+  /** index into HOLDERS */
+  readonly holder: readonly number[];
+}
+
+/**
+ * Who keeps what: one entry for each saved value of each node.
+ */
+export interface KeepColumns {
+  /** index into the storage columns */
+  readonly storage: readonly number[];
+  /** position in the node columns */
+  readonly node: readonly number[];
+  /** string: "result", "self" */
+  readonly name: readonly number[];
 }
 
 /**
@@ -96,8 +147,25 @@ export interface Graph {
   readonly edges: EdgeColumns;
   readonly groups: readonly Group[];
   readonly sites: readonly Site[];
+  readonly broadcasts: readonly Broadcast[];
+  readonly storages: StorageColumns;
+  readonly keeps: KeepColumns;
   /** nodes left out because the graph is larger than the limit asked for */
   readonly hidden: number;
+}
+
+/**
+ * What one backward pass over a graph measured, one entry a node: microseconds, the norm of the gradient that
+ * came to it, and whether its value (1), its gradient (2) or both (3) hold NaN or Inf.
+ */
+export interface Measures {
+  readonly schema: 'tensorlab.measures/1';
+  readonly node: readonly number[];
+  readonly forward: readonly (number | null)[];
+  readonly backward: readonly (number | null)[];
+  readonly norm: readonly (number | null)[];
+  readonly bad: readonly number[];
+  readonly sentence: string;
 }
 
 /**
@@ -363,18 +431,6 @@ export interface Operand {
   readonly each: number;
   readonly text: readonly (readonly string[])[];
   readonly ghost: readonly (readonly boolean[])[];
-}
-
-/**
- * Shapes that meet in one operation, aligned at the right. `outer` says that each side stretches where the
- * other does not; `dim` is the dimension of the result at which they do not meet, or -1.
- */
-export interface Broadcast {
-  readonly operands: readonly Operand[];
-  readonly shape: readonly number[];
-  readonly outer: boolean;
-  readonly dim: number;
-  readonly sentence: string;
 }
 
 /**

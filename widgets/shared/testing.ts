@@ -21,6 +21,7 @@ export interface NodeSketch {
   flags?: number;
   saved?: number;
   inputs?: number[];
+  op?: string;
 }
 
 /** A document of these nodes, in forward order; `inputs` are positions of earlier nodes. */
@@ -45,6 +46,7 @@ export function graphOf(sketch: readonly NodeSketch[], groups: Group[] = [], sit
       id: sketch.map((_, i) => i + 100),
       kind: sketch.map(node => kinds.indexOf(node.kind ?? 'operation')),
       name: sketch.map(node => text(node.name)),
+      op: sketch.map(node => text(node.op)),
       label: sketch.map(node => text(node.label)),
       shape: sketch.map(node => text(node.shape ?? '[64, 16]')),
       dtype: sketch.map(node => text(node.dtype ?? 'float32')),
@@ -53,10 +55,19 @@ export function graphOf(sketch: readonly NodeSketch[], groups: Group[] = [], sit
       flags: sketch.map(node => node.flags ?? 0),
       saved_bytes: sketch.map(node => node.saved ?? 0),
       state: sketch.map(() => 0),
+      freed: sketch.map(() => -1),
     },
-    edges: { source: ends.map(e => e.source), target: ends.map(e => e.target), slot: ends.map(e => e.slot) },
+    edges: {
+      source: ends.map(e => e.source),
+      target: ends.map(e => e.target),
+      slot: ends.map(e => e.slot),
+      broadcast: ends.map(() => -1),
+    },
     groups,
     sites,
+    broadcasts: [],
+    storages: { bytes: [], label: [], text: [], dtype: [], source: [], holder: [] },
+    keeps: { storage: [], node: [], name: [] },
     hidden: 0,
   };
 }

@@ -1,6 +1,7 @@
 // The graph as text: a tree that a keyboard walks and a screen reader reads. The canvas shows where it stands.
 import { h, setAttributes, setText, Undos } from './dom';
 import { short } from './format';
+import { saidOf } from './marks';
 import { linesOf } from './outline';
 import type { Run } from './run';
 import type { Item, Look, Scene } from './scene';
@@ -200,5 +201,9 @@ export function describe(scene: Scene, item: Item, run: Run | null, look: Look |
   }
   const norm = item >= 0 && run ? run.norm[item] : -1;
   if (norm >= 0) words.push(`norm ${short(norm)}`);
+  const meter = run ? null : scene.meterOfItem(item);
+  if (meter)
+    words.push(meter.wrong && meter.text !== 'not finite' ? `${meter.text}, not finite` : meter.text);
+  if (item >= 0 && !run) words.push(...saidOf(scene.outline.graph, item));
   return words.filter(Boolean).join(', ');
 }

@@ -5,12 +5,13 @@ import { ExportMenu, type Exporter } from './export';
 import { Finder } from './find';
 import { HoverCard } from './hovercard';
 import { layoutOf, type Box } from './layout';
-import { defaultFolds, holds, outlineOf, type Outline } from './outline';
+import { defaultFolds, holds, outlineOf, STORAGE, type Outline } from './outline';
+import { ROOM, type Overlay } from './overlay';
 import type { Shown } from './paint';
 import { Picture } from './picture';
 import type { Run } from './run';
 import { Scene, type Hit, type Item, type Look } from './scene';
-import type { Graph, NodeDetail } from './snapshot';
+import type { Graph, Layer, NodeDetail } from './snapshot';
 import { Tree } from './tree';
 
 export interface ViewerOptions {
@@ -22,6 +23,8 @@ export interface ViewerOptions {
   readonly exporter?: Exporter;
   /** Takes the height of its container. */
   readonly fill?: boolean;
+  /** What boxes say at first; nodes of backward unless told. */
+  readonly layer?: Layer;
   /** The least height of picture and inspector. */
   readonly least?: number;
   /** Everything about a node, or null when there is nobody to ask. */
@@ -52,6 +55,8 @@ export class Viewer {
   private hovered: Item | null = null;
   private hoveredFold: number | null = null;
   private matches: ReadonlySet<Box> | null = null;
+  private emphasized: readonly Item[] | null = null;
+  private overlay: Overlay | null = null;
   private painted = 0;
   private tall = 0;
   private scrolled = false;
@@ -108,7 +113,7 @@ export class Viewer {
     });
     const menu = options.exporter
       ? new ExportMenu(this.root, options.exporter, {
-          look: () => ({ folded: [...this.folded] }),
+          look: () => this.look(),
           failed: message => this.fail(message),
         })
       : null;
@@ -267,7 +272,7 @@ export class Viewer {
 
   /** Shows a graph; `start` is what to begin at where the whole does not fit. */
   setGraph(graph: Graph, run: Run | null, start: Item | null): void {
-    const outline = outlineOf(graph);
+    const outline = outlineOf(graph, this.outline?.layer ?? this.options.layer ?? 'backward');
     this.outline = outline;
     this.run = run;
     this.folded = defaultFolds(outline);
@@ -283,6 +288,69 @@ export class Viewer {
     // The picture first; a long text follows when it stands.
     if (this.scene!.layout.boxes.length < 1000) this.showTree();
     else this.treeTimer = window.setTimeout(() => this.showTree(), 60);
+  }
+
+  /** Shows another document of the same graph: what is opened, folded and looked at stays, by the ids of nodes. */
+  replaceGraph(graph: Graph): void {
+    const before = this.outline!;
+    const ids = before.graph.nodes.id;
+    const places = new Map<number, number>();
+    for (let i = 0; i < graph.nodes.id.length; i++) places.set(graph.nodes.id[i], i);
+    const moved = (item: Item | null) => (item === null || item < 0 ? item : (places.get(ids[item]) ?? null));
+    this.outline = outlineOf(graph, before.layer, before.room);
+    if (this.outline.folds.length !== before.folds.length) this.folded = defaultFolds(this.outline);
+    const cursor = moved(this.tree.cursor);
+    this.selected = moved(this.selected);
+    this.emphasized = null;
+    this.finder.setOutline(this.outline);
+    this.redraw();
+    this.tree.moveTo(cursor);
+  }
+
+  /** What boxes say: calls, nodes of backward, or both. */
+  setLayer(layer: Layer): void {
+    if (!this.outline || this.outline.layer === layer) return;
+    this.outline = { ...this.outline, layer };
+    this.finder.setOutline(this.outline);
+    this.redraw();
+  }
+
+  /** Writes a number into every box, or into none. */
+  setOverlay(overlay: Overlay | null): void {
+    if (!this.outline) return;
+    this.overlay = overlay;
+    const room = overlay ? ROOM : 0;
+    if (this.outline.room !== room) this.outline = { ...this.outline, room };
+    this.redraw();
+  }
+
+  /** Lets everything but some nodes step back; null ends that. */
+  emphasize(items: readonly Item[] | null): void {
+    this.emphasized = items;
+    this.showMatches(items);
+  }
+
+  /** Everything anew, with what is opened under the same pixel. */
+  private redraw(): void {
+    const anchor = this.selected ?? this.tree.cursor;
+    const { scene } = this;
+    this.rebuild();
+    this.grow();
+    this.picture.showMoved(this.shown(), anchor !== null && scene?.boxOf(anchor) ? anchor : null);
+    this.showTree();
+    if (this.emphasized) this.showMatches(this.emphasized);
+  }
+
+  /** How a person has arranged the picture, for one that Python draws. */
+  private look(): Record<string, unknown> {
+    const { outline, overlay } = this;
+    const saved = outline?.graph.nodes.kind.includes(STORAGE) ?? false;
+    return {
+      folded: [...this.folded],
+      layer: outline?.layer ?? 'both',
+      saved,
+      overlay: overlay?.name ?? 'none',
+    };
   }
 
   /** As high as the picture needs, within bounds; what was once given to it stays. */
@@ -332,6 +400,7 @@ export class Viewer {
 
   private close(): void {
     if (this.finder.clear()) return;
+    if (this.emphasized) return this.emphasize(null);
     this.card.hide();
     if (this.selected !== null || this.tree.cursor !== null) {
       this.tree.moveTo(null);
@@ -428,6 +497,7 @@ export class Viewer {
 
   private rebuild(): void {
     this.scene = new Scene(this.outline!, layoutOf(this.outline!, this.folded));
+    this.scene.setOverlay(this.overlay);
     this.looks = this.scene.looks(this.run, this.states);
     this.matches = null;
     this.hovered = null;

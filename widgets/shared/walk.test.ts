@@ -74,7 +74,7 @@ describe('the tree', () => {
     const scene = sceneOf();
     const look = { state: 1, hollow: false, edited: true, broken: true, nan: false, done: 0, total: 1 };
     expect(words(scene, 4, null, look)).toBe(
-      'TanhBackward0, [64, 16] · hidden.1, waiting, edited, breakpoint',
+      'TanhBackward0, [64, 16] · hidden.1, waiting, edited, breakpoint, made in cell 4, line 2',
     );
   });
 });

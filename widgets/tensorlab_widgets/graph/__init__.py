@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tensorlab.display.overlay import overlay
 from tensorlab.display.svg import svg
+from tensorlab.observe.folding import Fold
 from tensorlab.observe.protocol import Message
 from tensorlab.observe.recording import MOST_DETAILED
-from tensorlab.observe.schema import Graph
+from tensorlab.observe.schema import LAYERS, Graph, Measures
 from tensorlab.observe.snapshot import MOST_NODES
 from tensorlab.observe.viewer import GraphViewer
 from tensorlab_widgets.instrument import Instrument, script, styles, user_names
@@ -17,20 +19,36 @@ from tensorlab_widgets.instrument import Instrument, script, styles, user_names
 MOST_DRAWN = 2_000
 
 
-def drawn(graph: Graph, look: Mapping[str, Any] | None) -> str:
-    """A graph as a person has folded it (``{"folded": [...]}``), however large; without that, as it fits a page."""
-    folded = (look or {}).get("folded")
+#: What a view calls the numbers in its boxes.
+OVERLAYS = {
+    "bytes": "bytes",
+    "forward": "forward time",
+    "backward": "backward time",
+    "norm": "gradient norm",
+    "bad": "not finite",
+}
+
+
+def drawn(graph: Graph, look: Mapping[str, Any] | None, measures: Measures | None = None) -> str:
+    """A graph as a person has arranged it, however large: what is folded (``{"folded": [...]}``), which layer is shown, whether storages
+    are, and which numbers; without that, as it fits a page."""
+    look = look or {}
+    folded = look.get("folded")
     if not isinstance(folded, list) or not all(type(fold) is int for fold in folded):
         return svg(graph)
-    return svg(graph, frozenset(folded), MOST_DRAWN, whole=True)
+    layer = look["layer"] if look.get("layer") in LAYERS else "both"
+    name = OVERLAYS.get(str(look.get("overlay")))
+    numbers = overlay(name, graph, measures) if name == "bytes" or (name and measures) else None
+    saved = look.get("saved") is True
+    return svg(graph, frozenset(folded), MOST_DRAWN, whole=True, layer=layer, saved=saved, overlay=numbers)
 
 
 class GraphView(Instrument):
     """A live picture of the graph that made ``result`` (a tensor, or a list of tensors).
 
     ``title`` is what it is called (the tensor's name in your code by default); ``limit`` is how many operations are
-    taken, newest first. The view keeps no tensor and no node alive: when the graph goes, the picture stays and says
-    so.
+    taken, newest first; ``fold`` decides what opens folded. The view keeps no tensor and no node alive: when the graph goes, the
+    picture stays and says so.
 
     >>> import tensorlab as tl
     >>> x = tl.ones(2, requires_grad=True)
@@ -41,8 +59,10 @@ class GraphView(Instrument):
     _esm = script("graph")
     _css = styles("graph")
 
-    def __init__(self, result: Any, *, title: str | None = None, limit: int = MOST_NODES) -> None:
-        self._viewer = GraphViewer(result, names=user_names(), title=title, limit=limit)
+    def __init__(
+        self, result: Any, *, title: str | None = None, limit: int = MOST_NODES, fold: Fold | None = None
+    ) -> None:
+        self._viewer = GraphViewer(result, names=user_names(), title=title, limit=limit, fold=fold)
         super().__init__()
 
     @property
@@ -52,7 +72,7 @@ class GraphView(Instrument):
 
     def svg(self, look: Mapping[str, Any] | None = None) -> str:
         """The picture as one self-contained SVG."""
-        return drawn(self.graph, look)
+        return drawn(self.graph, look, self._viewer.measures)
 
     def _requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from super()._requests()

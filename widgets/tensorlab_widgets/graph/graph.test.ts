@@ -70,7 +70,7 @@ test('arrow keys walk, Enter opens, Escape closes', () => {
   expect(inspector.textContent).toContain('LogSoftmaxBackward0');
   expect(active().getAttribute('aria-selected')).toBe('true');
   press(tree, 'Escape');
-  expect(inspector.textContent).toContain('kept for backward');
+  expect(inspector.textContent).toContain('operations5');
 });
 
 test('the key f folds the module around a node, and opens it again', () => {
@@ -151,6 +151,90 @@ test('a document that cannot be read spoils only the view, which says what broke
   undo = mountGraphSession(element, session);
   await settled();
   expect(find(element, 'tl-error').textContent).toContain('could not be shown');
+});
+
+test('the layers say the call, the node of backward, or both', () => {
+  const element = host();
+  undo = mountGraph(element, states.find(({ name }) => name === 'classifier.json')!.document as Graph);
+  const text = () => items(element).map(item => item.textContent);
+  const tree = find(element, 'tl-tree');
+  tree.focus();
+  expect(text()).toContainEqual(expect.stringMatching(/^tanh, \[6, 8\] · TanhBackward0/));
+  press(tree, 'l');
+  expect(text()).toContainEqual(expect.stringMatching(/^tanh, \[6, 8\] · model\.1/));
+  press(tree, 'l');
+  expect(text()).toContainEqual(expect.stringMatching(/^TanhBackward0, \[6, 8\]/));
+  expect(find(element, 'tl-layer-backward').getAttribute('aria-pressed')).toBe('true');
+});
+
+test('storages are drawn once each, listed by size, and the list can be turned', () => {
+  const element = host();
+  const graph = states.find(({ name }) => name === 'classifier.json')!.document as Graph;
+  undo = mountGraph(element, graph);
+  const nodes = () => items(element).filter(item => item.dataset.nodeId).length;
+  const before = nodes();
+  const sizes = () =>
+    [...find(element, 'tl-kept').querySelectorAll('tbody td:first-child')].map(cell => cell.textContent);
+  const largest = sizes()[0];
+  find(element, 'tl-sort-bytes').click();
+  expect(sizes().at(-1)).toBe(largest);
+  find(element, 'tl-tree').focus();
+  press(find(element, 'tl-tree'), 's');
+  expect(nodes()).toBe(before + graph.storages.bytes.length);
+  press(find(element, 'tl-tree'), 's');
+  expect(nodes()).toBe(before);
+});
+
+test('what leads to a node lights up, and Escape ends it', () => {
+  const element = host();
+  undo = mountGraph(element, perceptron());
+  const tree = find(element, 'tl-tree');
+  tree.focus();
+  press(tree, 'Home');
+  press(tree, 'ArrowDown');
+  press(tree, 'd');
+  expect(find(element, 'tl-sentence').textContent).toMatch(/^\d nodes come from here/);
+  press(tree, 'u');
+  expect(find(element, 'tl-sentence').textContent).toMatch(/lead here/);
+});
+
+test('numbers that nobody took are measured once', async () => {
+  const graph = perceptron();
+  const session = playedSession({
+    initialize: () => ({ graph }),
+    inspect: () => detail,
+    measure: () => ({
+      schema: 'tensorlab.measures/1',
+      node: graph.nodes.id,
+      forward: graph.nodes.id.map(() => null),
+      backward: graph.nodes.id.map(() => 12.5),
+      norm: graph.nodes.id.map(() => 0.25),
+      bad: graph.nodes.id.map(() => 0),
+      sentence: 'One backward pass of 5 nodes took 1 ms.',
+    }),
+    refresh: () => ({ graph: null }),
+  });
+  const element = host();
+  undo = mountGraphSession(element, session);
+  await settled();
+  const list = find(element, 'tl-overlay') as HTMLSelectElement;
+  for (const name of ['backward', 'norm']) {
+    list.value = name;
+    list.dispatchEvent(new Event('change'));
+    await settled();
+  }
+  expect(session.asked('measure')).toHaveLength(1);
+  expect(items(element).map(item => item.textContent)).toContainEqual(expect.stringContaining('‖g‖ 0.25'));
+  expect(find(element, 'tl-sentence').textContent).toContain('Each box shows its gradient norm');
+});
+
+test('the nodes of a line are found when the host asks', () => {
+  const element = host();
+  undo = mountGraph(element, perceptron());
+  const line = { cell: 4, file: '', line: 2, found: 0 };
+  find(element, 'tl-graph').dispatchEvent(new CustomEvent('tensorlab:show-line', { detail: line }));
+  expect(line.found).toBe(1);
+  expect(find(element, 'tl-inspector').textContent).toContain('TanhBackward0');
 });
 
 test('undoing a view leaves nothing in the page and nothing listening', async () => {
