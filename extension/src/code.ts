@@ -12,6 +12,9 @@ const VIEWS = '[data-testid="tl-graph"]';
 
 const linesOf = (cell: Cell): string[] => cell.model.sharedModel.getSource().split('\n');
 
+/** IPython takes away the empty lines that a cell begins with, so its line 1 is the first that is not empty. */
+const skipped = (cell: Cell): number => Math.max(0, linesOf(cell).findIndex(line => line.trim() !== ''));
+
 /** Whether a line of a cell is the code of a site; long lines were cut when it was noted. */
 function isCode(line: string | undefined, { code }: Site): boolean {
   const text = (line ?? '').trim();
@@ -25,8 +28,9 @@ function isCode(line: string | undefined, { code }: Site): boolean {
 export function placeIn(notebook: NotebookPanel, site: Site): { cell: Cell; line: number } | null {
   const cells = notebook.content.widgets.filter(cell => isCodeCellModel(cell.model));
   const counted = cells.find(cell => isCodeCellModel(cell.model) && cell.model.executionCount === site.cell);
-  if (counted && isCode(linesOf(counted)[site.line - 1], site)) {
-    return { cell: counted, line: site.line - 1 };
+  const at = counted ? site.line - 1 + skipped(counted) : 0;
+  if (counted && isCode(linesOf(counted)[at], site)) {
+    return { cell: counted, line: at };
   }
   for (const cell of counted ? [counted, ...cells] : cells) {
     const line = linesOf(cell).findIndex(text => isCode(text, site));
@@ -65,7 +69,7 @@ export function lineAt(cell: Cell, editing: boolean): Line | null {
   if (!isCodeCellModel(model) || model.executionCount === null) {
     return null;
   }
-  const line = editing && cell.editor ? cell.editor.getCursorPosition().line + 1 : 0;
+  const line = editing && cell.editor ? cell.editor.getCursorPosition().line + 1 - skipped(cell) : 0;
   return { cell: model.executionCount, file: '', line, found: 0 };
 }
 

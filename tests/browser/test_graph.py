@@ -93,7 +93,7 @@ def test_a_node_is_found_and_tells_what_it_is_when_pointed_at_and_when_clicked(n
     mouse.move(*where, steps=3)
     card = view.root.get_by_role("tooltip")
     for text in (
-        "TanhBackward0",
+        "tanh",
         "[8, 5] float32",
         "stride (5, 1)",
         "mean",
@@ -129,12 +129,12 @@ def test_the_keyboard_alone_walks_folds_and_opens_everything(notebook: Notebook)
     view = opened(notebook)
     view.focus()
     view.press("End")
-    assert view.walked_to().startswith("MeanBackward0")
+    assert view.walked_to().startswith("loss = mean, [] · MeanBackward0")
     seen = []
     for _ in range(6):
         view.press("ArrowUp")
         seen.append(view.walked_to().split(",")[0])
-    assert seen[:5] == ["ExpBackward0", "MulBackward0", "AddmmBackward0", "TanhBackward0", "AddmmBackward0"]
+    assert seen[:5] == ["exp", "mul", "linear", "tanh", "linear"]
     view.press("Home")
     assert view.walked_to().startswith("x")
     view.press("ArrowDown", "ArrowRight")
@@ -242,7 +242,7 @@ def test_a_graph_of_twenty_thousand_nodes_opens_and_is_walked_from_end_to_end(no
     view.press("Home")
     assert view.walked_to().startswith("x")
     view.press("End")
-    assert view.walked_to().startswith("SumBackward0")
+    assert "SumBackward0" in view.walked_to()
     view.find("sum")
     expect(view.inspector).to_contain_text("SumBackward0")
     view.press("0", "ArrowUp", "ArrowUp", "Escape")
