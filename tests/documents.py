@@ -8,7 +8,6 @@ from tensorlab.observe.schema import (
     FLAGS,
     KINDS,
     STATES,
-    Broadcast,
     EdgeColumns,
     Graph,
     Group,
@@ -16,6 +15,7 @@ from tensorlab.observe.schema import (
     NodeColumns,
     Site,
     StorageColumns,
+    Stretched,
 )
 
 
@@ -172,7 +172,7 @@ def attention(layers: int) -> Graph:
         last = at + 2
     nodes.append(node("SumBackward0", last, label="loss", kind="root", op="sum", shape="[]"))
     storages.append((None, 32, tuple(range(2, len(nodes), 3))))
-    mark = Broadcast(
+    mark = Stretched(
         "[8, 1]", "[8, 8]", (1,), True, "[8, 1] is repeated 8 times along dim 1 to [8, 8]", "summed over dim 1"
     )
     return graph_of(nodes, groups, broadcasts=[(0, 2, mark)], storages=storages)

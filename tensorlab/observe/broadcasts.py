@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorlab.engine.node import Node
-from tensorlab.observe.schema import Broadcast
+from tensorlab.observe.schema import Stretched
 from tensorlab.observe.words import shape_text
 from tensorlab.ops.elementwise import broadcast
 
 Shape = tuple[int, ...]
 
 
-def stretched(node: Node, slot: int, given: Shape) -> Broadcast | None:
+def stretched(node: Node, slot: int, given: Shape) -> Stretched | None:
     """How an elementwise operation stretched its input number ``slot``, of shape ``given``; ``None`` where it did not."""
     row = node.row
     if row is None or row.infer is not broadcast or len(row.params) < 2:
@@ -55,7 +55,7 @@ def _outer(given: Shape, result: Shape, dims: Sequence[int], others: Sequence[Sh
     return all(shape is None or (shape != result and 0 < len(shape) != len(given)) for shape in others)
 
 
-def _told(given: Shape, result: Shape, dims: tuple[int, ...], others: Sequence[Shape | None], outer: bool) -> Broadcast:
+def _told(given: Shape, result: Shape, dims: tuple[int, ...], others: Sequence[Shape | None], outer: bool) -> Stretched:
     where = f"dim {dims[0]}" if len(dims) == 1 else f"dims {', '.join(map(str, dims))}"
     times = " × ".join(str(result[d]) for d in dims)
     forward = f"{shape_text(given)} is repeated {times} times along {where} to {shape_text(result)}"
@@ -65,7 +65,7 @@ def _told(given: Shape, result: Shape, dims: tuple[int, ...], others: Sequence[S
     elif outer:
         forward += f"; unless the other input is {shape_text(result)} itself, every element meets all of the other's"
     backward = f"its gradient {shape_text(result)} is summed over {where} to {shape_text(given)}"
-    return Broadcast(shape_text(given), shape_text(result), dims, outer, forward, backward)
+    return Stretched(shape_text(given), shape_text(result), dims, outer, forward, backward)
 
 
 def told(node: Any, number: int) -> str:

@@ -98,7 +98,7 @@ class EdgeColumns:
 
 
 @dataclass(frozen=True, slots=True)
-class Broadcast:
+class Stretched:
     """A value that an operation stretched without being told to: forward along which dimensions, backward summed over them.
 
     ``outer`` is set where every input was stretched, so that each element met all of the other input's.
@@ -145,7 +145,7 @@ class Graph:
     edges: EdgeColumns
     groups: tuple[Group, ...]
     sites: tuple[Site, ...]
-    broadcasts: tuple[Broadcast, ...]
+    broadcasts: tuple[Stretched, ...]
     storages: StorageColumns
     keeps: KeepColumns
     hidden: int  # nodes left out because the graph is larger than the limit asked for

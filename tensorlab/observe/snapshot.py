@@ -21,13 +21,13 @@ from tensorlab.observe.schema import (
     GRAPH,
     KINDS,
     STATES,
-    Broadcast,
     EdgeColumns,
     Graph,
     Group,
     NodeColumns,
     Site,
     StorageColumns,
+    Stretched,
 )
 from tensorlab.observe.words import bytes_text, count_text, number_text, shape_text
 from tensorlab.tensor import Tensor
@@ -210,7 +210,7 @@ class _Writer:
         self.places: dict[Site, int] = {}
         self.shapes: dict[tuple[int, ...], int] = {}
         self.dtypes: dict[Any, int] = {}
-        self.broadcasts: dict[Broadcast, int] = {}
+        self.broadcasts: dict[Stretched, int] = {}
         self.outer: dict[Node, None] = {}
         self.keeping = Keeping(walk.items, walk.place, names)
         self.roots = set(walk.roots)

@@ -1,6 +1,6 @@
 // A value that was stretched, drawn: full cells are its own, hollow ones are copies; backward they are summed into the full ones.
 import { h, svg } from './dom';
-import type { Broadcast } from './snapshot';
+import type { Stretched } from './snapshot';
 
 const CELL = 11;
 const MOST = 6;
@@ -13,7 +13,7 @@ const sizesOf = (text: string) =>
     .map(Number);
 
 /** The last two dimensions of the result, at most so many cells each way. */
-function picture({ result, dims }: Broadcast): SVGElement {
+function picture({ result, dims }: Stretched): SVGElement {
   const sizes = sizesOf(result);
   while (sizes.length < 2) sizes.unshift(1);
   const shift = sizesOf(result).length - 2;
@@ -44,7 +44,7 @@ function picture({ result, dims }: Broadcast): SVGElement {
 }
 
 /** How a node stretched its inputs, and what its backward does about it. */
-export function ghosts(marks: readonly Broadcast[]): HTMLElement | null {
+export function ghosts(marks: readonly Stretched[]): HTMLElement | null {
   if (!marks.length) return null;
   const parts = marks.map(mark => {
     const sentence = `${mark.forward[0].toUpperCase()}${mark.forward.slice(1)}.`;

@@ -1,5 +1,5 @@
 // What a graph says of single nodes and edges besides their names: values that were stretched, calls that freed, storages kept.
-import type { Broadcast, Graph, Site } from './snapshot';
+import type { Stretched, Graph, Site } from './snapshot';
 import { STORAGE } from './outline';
 
 /** A place in words: `cell 4, line 2`. */
@@ -7,10 +7,10 @@ export function placeOf(site: Site): string {
   return site.cell >= 0 ? `cell ${site.cell}, line ${site.line}` : `${site.file}, line ${site.line}`;
 }
 
-const intoNode = new WeakMap<Graph, Map<number, Broadcast[]>>();
+const intoNode = new WeakMap<Graph, Map<number, Stretched[]>>();
 
 /** How a node stretched its inputs. */
-export function stretchedInto(graph: Graph, node: number): readonly Broadcast[] {
+export function stretchedInto(graph: Graph, node: number): readonly Stretched[] {
   let known = intoNode.get(graph);
   if (!known) {
     known = new Map();
@@ -28,8 +28,8 @@ export function stretchedInto(graph: Graph, node: number): readonly Broadcast[] 
 }
 
 /** The mark of edges that stand for these document edges, the one that looks like a mistake first; null where nothing was stretched. */
-export function stretchedAlong(graph: Graph, members: readonly number[]): Broadcast | null {
-  let found: Broadcast | null = null;
+export function stretchedAlong(graph: Graph, members: readonly number[]): Stretched | null {
+  let found: Stretched | null = null;
   for (const e of members) {
     const mark = graph.edges.broadcast[e];
     if (mark >= 0 && (!found || graph.broadcasts[mark].outer)) found = graph.broadcasts[mark];

@@ -96,15 +96,17 @@ export interface EdgeColumns {
 }
 
 /**
- * Shapes that meet in one operation, aligned at the right. `outer` says that each side stretches where the
- * other does not; `dim` is the dimension of the result at which they do not meet, or -1.
+ * A value that an operation stretched without being told to: forward along which dimensions, backward summed
+ * over them. `outer` is set where every input was stretched, so that each element met all of the other
+ * input's.
  */
-export interface Broadcast {
-  readonly operands: readonly Operand[];
-  readonly shape: readonly number[];
+export interface Stretched {
+  readonly given: string;
+  readonly result: string;
+  readonly dims: readonly number[];
   readonly outer: boolean;
-  readonly dim: number;
-  readonly sentence: string;
+  readonly forward: string;
+  readonly backward: string;
 }
 
 /**
@@ -147,7 +149,7 @@ export interface Graph {
   readonly edges: EdgeColumns;
   readonly groups: readonly Group[];
   readonly sites: readonly Site[];
-  readonly broadcasts: readonly Broadcast[];
+  readonly broadcasts: readonly Stretched[];
   readonly storages: StorageColumns;
   readonly keeps: KeepColumns;
   /** nodes left out because the graph is larger than the limit asked for */
@@ -431,6 +433,18 @@ export interface Operand {
   readonly each: number;
   readonly text: readonly (readonly string[])[];
   readonly ghost: readonly (readonly boolean[])[];
+}
+
+/**
+ * Shapes that meet in one operation, aligned at the right. `outer` says that each side stretches where the
+ * other does not; `dim` is the dimension of the result at which they do not meet, or -1.
+ */
+export interface Broadcast {
+  readonly operands: readonly Operand[];
+  readonly shape: readonly number[];
+  readonly outer: boolean;
+  readonly dim: number;
+  readonly sentence: string;
 }
 
 /**
