@@ -21,11 +21,13 @@ from tensorlab.observe.schema import (
     EdgeColumns,
     Graph,
     Group,
+    KeepColumns,
     LinesDocument,
     LineSource,
     NodeColumns,
     Site,
     StepColumns,
+    StorageColumns,
     ValueColumns,
 )
 from tensorlab.observe.words import count_text, number_text, shape_text
@@ -129,8 +131,9 @@ class _Writer:
             Group(dotted(root, path), path[-1][1], self.groups.get((root, path[:-1]), -1)) for root, path in self.groups
         )
         return Graph(
-            GRAPH, title, "", tuple(self.graph_strings), NodeColumns(*columns), EdgeColumns(sources, targets, slots),
-            groups, tuple(self.sites), 0,
+            GRAPH, title, "", tuple(self.graph_strings), NodeColumns(*columns),
+            EdgeColumns(sources, targets, slots, (-1,) * len(sources)), groups, tuple(self.sites), (),
+            StorageColumns(*((),) * len(fields(StorageColumns))), KeepColumns((), (), ()), 0,
         )  # fmt: skip
 
     def _node(self, at: int, made: Made) -> tuple[int, ...]:
@@ -144,6 +147,7 @@ class _Writer:
             at,
             _KIND[made.kind],
             self._word(made.name),
+            -1,
             self._word(label) if label else -1,
             self._word(shape_text(made.shape)),
             self._word(made.dtype),
@@ -152,6 +156,7 @@ class _Writer:
             flags,
             0,
             0,
+            -1,
         )
 
     def _word(self, words: str) -> int:
