@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from tensorlab.observe.schema import (
-    FLAGS,
-    KINDS,
-    STATES,
-    EdgeColumns,
-    Graph,
-    Group,
-    KeepColumns,
-    NodeColumns,
-    Site,
-    StorageColumns,
-    Stretched,
-)
+from tensorlab.observe.schema import FLAGS, KINDS, STATES, EdgeColumns, Graph, Group, NodeColumns, Site
+from tensorlab.observe.schema_kept import KeepColumns, StorageColumns, Stretched
 
 
 def node(name, *inputs, label=None, kind="operation", shape="[64, 16]", dtype="float32", group=-1, **facts) -> dict:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tensorlab.observe.schema import Graph, Measures
+from tensorlab.observe.schema import Graph
+from tensorlab.observe.schema_kept import Measures
 from tensorlab.observe.words import bytes_text, number_text
 
 #: Characters that a number needs beside a title.

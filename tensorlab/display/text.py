@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tensorlab.display.outline import Outline
 from tensorlab.observe.places import words as place_words
-from tensorlab.observe.schema import FLAGS, HOLDERS, STATES, Graph
+from tensorlab.observe.schema import FLAGS, STATES, Graph
+from tensorlab.observe.schema_kept import HOLDERS
 from tensorlab.observe.words import bytes_text, count_text
 
 MOST_LINES = 40

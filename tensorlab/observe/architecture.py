@@ -6,7 +6,8 @@ from dataclasses import fields
 from typing import Any
 
 from tensorlab.nn.parameter import is_lazy
-from tensorlab.observe.schema import GRAPH, KINDS, EdgeColumns, Graph, Group, KeepColumns, NodeColumns, StorageColumns
+from tensorlab.observe.schema import GRAPH, KINDS, EdgeColumns, Graph, Group, NodeColumns
+from tensorlab.observe.schema_kept import KeepColumns, StorageColumns
 from tensorlab.observe.words import bytes_text, count_text, shape_text
 
 _OPERATION, _PARAMETER = KINDS.index("operation"), KINDS.index("parameter")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorlab.engine.node import Node
-from tensorlab.observe.schema import Stretched
+from tensorlab.observe.schema_kept import Stretched
 from tensorlab.observe.words import shape_text
 from tensorlab.ops.elementwise import broadcast
 

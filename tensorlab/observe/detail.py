@@ -14,17 +14,8 @@ from tensorlab.observe.kept import memory_bytes
 from tensorlab.observe.names import Names
 from tensorlab.observe.preview import preview, window
 from tensorlab.observe.protocol import Refused
-from tensorlab.observe.schema import (
-    FIRST_STORAGE,
-    HOLDERS,
-    NODE,
-    ArrayWindow,
-    GradientSlot,
-    Graph,
-    Neighbour,
-    NodeDetail,
-    Saved,
-)
+from tensorlab.observe.schema import NODE, ArrayWindow, GradientSlot, Graph, Neighbour, NodeDetail, Saved
+from tensorlab.observe.schema_kept import FIRST_STORAGE, HOLDERS
 from tensorlab.observe.snapshot import Input
 from tensorlab.observe.telling import gradient_lines
 from tensorlab.observe.words import bytes_text, count_text, shape_text

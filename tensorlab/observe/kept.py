@@ -10,7 +10,7 @@ from typing import Any
 from tensorlab import backend
 from tensorlab.engine.node import AccumulateGrad, Node
 from tensorlab.observe.names import Names
-from tensorlab.observe.schema import HOLDERS, KeepColumns, StorageColumns
+from tensorlab.observe.schema_kept import HOLDERS, KeepColumns, StorageColumns
 from tensorlab.observe.words import bytes_text, shape_text
 
 _NOBODY, _LEAF, _NAME = range(len(HOLDERS))

@@ -21,15 +21,14 @@ from tensorlab.observe.schema import (
     EdgeColumns,
     Graph,
     Group,
-    KeepColumns,
     LinesDocument,
     LineSource,
     NodeColumns,
     Site,
     StepColumns,
-    StorageColumns,
     ValueColumns,
 )
+from tensorlab.observe.schema_kept import KeepColumns, StorageColumns
 from tensorlab.observe.words import count_text, number_text, shape_text
 
 HEAT_ROWS, HEAT_COLUMNS = 5, 10

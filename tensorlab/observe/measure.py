@@ -13,7 +13,7 @@ from tensorlab.engine.run import BackwardRun
 from tensorlab.observe.changes import size
 from tensorlab.observe.kept import saved_arrays
 from tensorlab.observe.protocol import Refused
-from tensorlab.observe.schema import MEASURES, Measures
+from tensorlab.observe.schema_kept import MEASURES, Measures
 from tensorlab.observe.snapshot import reachable
 from tensorlab.observe.timing import forward_time
 from tensorlab.observe.words import count_text, number_text

@@ -15,25 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from tensorlab.observe.schema_kept import KeepColumns, StorageColumns, Stretched
+
 GRAPH: Final = "tensorlab.graph/1"
 NODE: Final = "tensorlab.node/1"
 SESSION: Final = "tensorlab.session/1"
 LAYOUT: Final = "tensorlab.layout/2"
 FLOW: Final = "tensorlab.flow/1"
 LINES: Final = "tensorlab.lines/1"
-MEASURES: Final = "tensorlab.measures/1"
 
 #: What a node is, by its number in ``NodeColumns.kind``.
 KINDS = ("operation", "parameter", "leaf", "input", "root", "storage")
-
-#: The layers of a picture: what was called, what its gradient takes, or both in one box.
-LAYERS = ("both", "forward", "backward")
-
-#: Ids of storages in a picture: the first is this, the next one less.
-FIRST_STORAGE: Final = -(2**20)
-
-#: Who else holds a storage that nodes keep, by its number in ``StorageColumns.holder``.
-HOLDERS = ("nobody else", "a parameter or leaf", "a name in your code")
 
 #: Where a backward pass stands at a node, by its number in ``NodeColumns.state`` and ``Changes.state``.
 STATES = ("idle", "waiting", "current", "done", "freed")
@@ -98,42 +90,6 @@ class EdgeColumns:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretched:
-    """A value that an operation stretched without being told to: forward along which dimensions, backward summed over them.
-
-    ``outer`` is set where every input was stretched, so that each element met all of the other input's.
-    """
-
-    given: str
-    result: str
-    dims: tuple[int, ...]
-    outer: bool
-    forward: str
-    backward: str
-
-
-@dataclass(frozen=True, slots=True)
-class StorageColumns:
-    """Memory that nodes keep for backward, one entry a storage however often it is kept."""
-
-    bytes: tuple[int, ...]
-    label: tuple[int, ...]  # string: what a person calls a tensor in it, or what made it
-    text: tuple[int, ...]  # string: "4.0 KiB · [64, 16]"
-    dtype: tuple[int, ...]
-    source: tuple[int, ...]  # position of the node whose value it is, or -1
-    holder: tuple[int, ...]  # index into HOLDERS
-
-
-@dataclass(frozen=True, slots=True)
-class KeepColumns:
-    """Who keeps what: one entry for each saved value of each node."""
-
-    storage: tuple[int, ...]  # index into the storage columns
-    node: tuple[int, ...]  # position in the node columns
-    name: tuple[int, ...]  # string: "result", "self"
-
-
-@dataclass(frozen=True, slots=True)
 class Graph:
     """A computation graph as a picture needs it (mime type ``application/vnd.tensorlab.graph+json``)."""
 
@@ -149,20 +105,6 @@ class Graph:
     storages: StorageColumns
     keeps: KeepColumns
     hidden: int  # nodes left out because the graph is larger than the limit asked for
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """What one backward pass over a graph measured, one entry a node: microseconds, the norm of the gradient that came to it, and
-    whether its value (1), its gradient (2) or both (3) hold NaN or Inf."""
-
-    schema: Literal["tensorlab.measures/1"]
-    node: tuple[int, ...]
-    forward: tuple[float | None, ...]
-    backward: tuple[float | None, ...]
-    norm: tuple[float | None, ...]
-    bad: tuple[int, ...]
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,19 +16,8 @@ from tensorlab.observe import broadcasts, folding, places
 from tensorlab.observe.kept import Keeping, called
 from tensorlab.observe.names import Names, dotted
 from tensorlab.observe.preview import preview
-from tensorlab.observe.schema import (
-    FLAGS,
-    GRAPH,
-    KINDS,
-    STATES,
-    EdgeColumns,
-    Graph,
-    Group,
-    NodeColumns,
-    Site,
-    StorageColumns,
-    Stretched,
-)
+from tensorlab.observe.schema import FLAGS, GRAPH, KINDS, STATES, EdgeColumns, Graph, Group, NodeColumns, Site
+from tensorlab.observe.schema_kept import StorageColumns, Stretched
 from tensorlab.observe.words import bytes_text, count_text, number_text, shape_text
 from tensorlab.tensor import Tensor
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from tensorlab.observe.schema import FIRST_STORAGE, KINDS, Graph, KeepColumns, StorageColumns
+from tensorlab.observe.schema import KINDS, Graph
+from tensorlab.observe.schema_kept import FIRST_STORAGE, KeepColumns, StorageColumns
 
 _STORAGE = KINDS.index("storage")
 

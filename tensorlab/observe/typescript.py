@@ -16,10 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from tensorlab.observe import schema, schema_watching
+from tensorlab.observe import schema, schema_kept, schema_watching
 
 #: The file of each schema.
-FILES = {schema: "snapshot.ts", schema_watching: "watching.ts"}
+FILES = {schema: "snapshot.ts", schema_watching: "watching.ts", schema_kept: "kept.ts"}
 HEADER = "// Generated from tensorlab/observe/{}.py by `python -m tensorlab.observe.typescript`. Do not edit.\n"
 CONSTANTS = (
     "GRAPH",
@@ -87,6 +87,7 @@ def _constants(module: ModuleType) -> str:
     if module is schema:
         lines.append("export type Kind = (typeof KINDS)[number];\n")
         lines.append("export type State = (typeof STATES)[number];\n")
+    if module is schema_kept:
         lines.append("export type Layer = (typeof LAYERS)[number];\n")
     return "".join(lines)
 

@@ -18,7 +18,8 @@ from tensorlab.observe.kept import saved_arrays
 from tensorlab.observe.measure import measured
 from tensorlab.observe.names import Names, is_module
 from tensorlab.observe.protocol import Message, Refused, element, served, whole, windows
-from tensorlab.observe.schema import FIRST_STORAGE, ArrayWindow, Graph, Measures, NodeDetail
+from tensorlab.observe.schema import ArrayWindow, Graph, NodeDetail
+from tensorlab.observe.schema_kept import FIRST_STORAGE, Measures
 from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, folded, snapshot
 
 GONE = "this node is gone: nothing refers to its graph any more. The picture is as it was when the view was made"

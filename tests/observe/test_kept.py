@@ -11,7 +11,7 @@ import pytest
 import tensorlab as tl
 from tensorlab.nn import functional as F
 from tensorlab.observe.names import Names
-from tensorlab.observe.schema import HOLDERS
+from tensorlab.observe.schema_kept import HOLDERS
 from tensorlab.observe.snapshot import snapshot
 
 ARRAYS = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)

@@ -1,6 +1,6 @@
 // A value that was stretched, drawn: full cells are its own, hollow ones are copies; backward they are summed into the full ones.
 import { h, svg } from './dom';
-import type { Stretched } from './snapshot';
+import type { Stretched } from './kept';
 
 const CELL = 11;
 const MOST = 6;

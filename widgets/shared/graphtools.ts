@@ -2,7 +2,7 @@
 import { button } from './controls';
 import { h, setAttributes } from './dom';
 import { OVERLAYS, type OverlayName } from './overlay';
-import { LAYERS, type Layer } from './snapshot';
+import { LAYERS, type Layer } from './kept';
 
 export interface ToolEvents {
   layer(layer: Layer): void;

@@ -13,7 +13,8 @@ import { OVERLAYS, overlayOf, type OverlayName } from './overlay';
 import { graphOverview } from './overview';
 import { Client, Refused, type Transport } from './protocol';
 import type { Item } from './scene';
-import type { ArrayWindow, Graph, Layer, Measures, NodeDetail, Site } from './snapshot';
+import type { Layer, Measures } from './kept';
+import type { ArrayWindow, Graph, NodeDetail, Site } from './snapshot';
 import { withStorages } from './stored';
 import { Viewer } from './viewer';
 

@@ -3,7 +3,8 @@ import { h } from './dom';
 import { bytes, plural } from './format';
 import { icon } from './icons';
 import type { Item, Scene } from './scene';
-import { HOLDERS, type Graph } from './snapshot';
+import { HOLDERS } from './kept';
+import type { Graph } from './snapshot';
 
 const MOST = 60;
 

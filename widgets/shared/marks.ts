@@ -1,5 +1,6 @@
 // What a graph says of single nodes and edges besides their names: values that were stretched, calls that freed, storages kept.
-import type { Stretched, Graph, Site } from './snapshot';
+import type { Stretched } from './kept';
+import type { Graph, Site } from './snapshot';
 import { STORAGE } from './outline';
 
 /** A place in words: `cell 4, line 2`. */

@@ -1,5 +1,6 @@
 // What of a graph can be folded: modules, and parts that repeat. Step A of layout.md; depends on the document only.
-import { FLAGS, KINDS, type Graph, type Layer } from './snapshot';
+import type { Layer } from './kept';
+import { FLAGS, KINDS, type Graph } from './snapshot';
 
 const BADGE_CONSUMERS = 3;
 const LONGEST_PERIOD = 64;

@@ -1,6 +1,7 @@
 // Numbers over the boxes of a graph: what they keep, how long they took, how large their gradients are, where NaN stands.
 import { bytes, short } from './format';
-import type { Graph, Measures } from './snapshot';
+import type { Measures } from './kept';
+import type { Graph } from './snapshot';
 
 export const OVERLAYS = {
   none: 'no numbers',

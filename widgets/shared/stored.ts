@@ -1,5 +1,6 @@
 // A graph with the storages that its nodes keep as boxes of their own, as tensorlab/observe/stored.py makes it.
-import { FIRST_STORAGE, type Graph, type NodeColumns } from './snapshot';
+import { FIRST_STORAGE } from './kept';
+import type { Graph, NodeColumns } from './snapshot';
 import { STORAGE } from './outline';
 
 /** The same graph with a node for each storage before the first that keeps it; lines from storages have slot -1. */

@@ -11,7 +11,8 @@ import type { Shown } from './paint';
 import { Picture } from './picture';
 import type { Run } from './run';
 import { Scene, type Hit, type Item, type Look } from './scene';
-import type { Graph, Layer, NodeDetail } from './snapshot';
+import type { Layer } from './kept';
+import type { Graph, NodeDetail } from './snapshot';
 import { Tree } from './tree';
 
 export interface ViewerOptions {

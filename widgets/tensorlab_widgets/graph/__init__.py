@@ -10,7 +10,8 @@ from tensorlab.display.svg import svg
 from tensorlab.observe.folding import Fold
 from tensorlab.observe.protocol import Message
 from tensorlab.observe.recording import MOST_DETAILED
-from tensorlab.observe.schema import LAYERS, Graph, Measures
+from tensorlab.observe.schema import Graph
+from tensorlab.observe.schema_kept import LAYERS, Measures
 from tensorlab.observe.snapshot import MOST_NODES
 from tensorlab.observe.viewer import GraphViewer
 from tensorlab_widgets.instrument import Instrument, script, styles, user_names
