@@ -17,6 +17,7 @@ from tensorlab.display.story import Answer
 from tensorlab.engine import sites
 from tensorlab.observe.architecture import module_graph
 from tensorlab.observe.names import Names, notebook_namespace, notebook_shell
+from tensorlab.observe.places import cell_number
 from tensorlab.observe.snapshot import snapshot
 from tensorlab.observe.why import why_error
 
@@ -101,6 +102,7 @@ def register(face: Callable[[Any], Any] = LinesPicture) -> bool:
         shell.events.register("post_run_cell", show_error)
         shell.events.register("pre_run_cell", note_cell)
         sites.Turn.cell = max(0, _stored(shell) - 1)
+        sites.Turn.of_file = staticmethod(cell_number)
     return True
 
 
@@ -114,6 +116,7 @@ def unregister() -> None:
     shell.events.unregister("post_run_cell", show_error)
     shell.events.unregister("pre_run_cell", note_cell)
     sites.Turn.cell = -1
+    sites.Turn.of_file = staticmethod(lambda file: -1)
     formatter = shell.display_formatter.mimebundle_formatter
     for module, name, _ in HANDLERS:
         formatter.pop(f"{module}.{name}", None)

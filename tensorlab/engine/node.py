@@ -51,7 +51,7 @@ class Freed:
         self.site = site
 
     def __getitem__(self, index: int) -> Any:
-        first = f" The first backward was {sites.describe(self.site)}." if self.site else ""
+        first = f" The first backward was at {sites.describe(self.site)}." if self.site else ""
         raise RuntimeError(
             "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed)."
             f"{first} Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Say "

@@ -8,6 +8,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -30,9 +31,12 @@ _ours = _Files()
 
 
 class Turn:
-    """Which cell of a notebook runs, or ran last, by its execution count; -1 outside of notebooks."""
+    """Which cell of a notebook runs, or ran last, by its execution count; -1 outside of notebooks. ``of_file`` says which cell was
+    compiled under a file name, or -1.
+    """
 
     cell = -1
+    of_file: Callable[[str], int] = staticmethod(lambda file: -1)
 
 
 class Place(NamedTuple):
@@ -44,7 +48,10 @@ class Place(NamedTuple):
     code: str
 
     def __str__(self) -> str:
-        return f'{self.file}, line {self.line}, in {self.function}: "{self.code}"'
+        cell = Turn.of_file(self.file)
+        where = f"cell {cell}" if cell >= 0 else self.file
+        within = "" if cell >= 0 and self.function == "<module>" else f", in {self.function}"
+        return f'{where}, line {self.line}{within}: "{self.code}"'
 
 
 def is_ours(code: CodeType) -> bool:

@@ -163,3 +163,12 @@ def test_an_error_shows_its_picture_under_the_traceback_and_other_cells_show_non
     assert "add_()" in published[1]["text/plain"]
     assert "line 3" in published[1]["text/plain"]
     capsys.readouterr()
+
+
+def test_an_error_says_the_cell_and_not_the_file_that_it_was_compiled_as(shell):
+    shell.run_cell(
+        "import tensorlab as tl\nw = tl.ones(2, requires_grad=True)\ny = (w**2).sum()\ny.backward()", store_history=True
+    )
+    found = shell.run_cell("y.backward()", store_history=True)
+    assert f'cell {shell.execution_count - 2}, line 4: "y.backward()"' in str(found.error_in_exec)
+    assert "ipykernel" not in str(found.error_in_exec)
