@@ -188,7 +188,7 @@ class Instrument(anywidget.AnyWidget):
         """What our JupyterLab extension opens where no kernel knows the view any more, if there is no document of its own kind."""
         if any(kind != "image/svg+xml" for kind in still):
             return {}
-        answers, room = [], min(MOST_KEPT, MOST_IN_FILE - len(still.get("image/svg+xml", "")))
+        answers, room = [], min(MOST_KEPT, MOST_IN_FILE - len(json.dumps(still.get("image/svg+xml", ""))))
         for answer in self._kept_answers():
             room -= len(json.dumps(answer))
             if room < 0:
