@@ -174,7 +174,7 @@ class _Writer:
         step = self.recorder.steps[made.step]
         source, line = step.source, step.statement.first
         at = line - source.first
-        code = source.text[at].strip() if at < len(source.text) else ""
+        code = source.text[at].strip() if 0 <= at < len(source.text) else ""
         file = "" if source.cell >= 0 or not source.file else short_path(source.file)
         site = Site(file or source.name, line, source.function or "<module>", code, source.cell)
         return self.sites.setdefault(site, len(self.sites))

@@ -109,6 +109,10 @@ class Sources:
         entire = code.co_name.startswith("<module") or code.co_name.startswith("<cell") or (0 <= cell == self.whole)
         first = 1 if entire else code.co_firstlineno
         last = len(lines) if entire else max((line for *_, line in code.co_lines() if line), default=first)
+        statements = self._of_file(file, lines)
+        if code.co_name == "<lambda>" and first in statements:  # it is shown with the statement that it stands in
+            last = max(last, statements[first].last)
+            first = statements[first].first
         place = (file, first)
         if place in self._by_place:
             return self._by_place[place]
@@ -117,7 +121,7 @@ class Sources:
             text = (text[0][1:], *text[1:])
         name = f"cell {cell}" if cell >= 0 else Path(file).name
         function = "" if entire else code.co_name
-        made = Source(name, function, first, text, file, cell, self._of_file(file, lines))
+        made = Source(name, function, first, text, file, cell, statements)
         self._by_place[place] = made
         self.all.append(made)
         return made

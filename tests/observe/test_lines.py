@@ -329,3 +329,12 @@ def test_recording_in_a_recording_tells_both():
 
     made = seen(outer)
     assert made.result == "doubled ran 1 line and made 1 value."
+
+
+def test_a_lambda_within_a_statement_is_shown_with_the_statement():
+    made = [
+        1,
+        seen(lambda x: x * 2, tl.ones(2)),
+    ][1]
+    assert told(made)[1] == "  made = [ | returns [2]"
+    assert len(made.document.sources[1].text) == 4

@@ -97,6 +97,11 @@ class Instrument(anywidget.AnyWidget):
         with served_where_sent():
             super().open()
 
+    def close(self) -> None:
+        """Take the view away, and the widget of its margins with it, which no other view uses."""
+        super().close()
+        self.layout.close()
+
     @property
     def graph(self) -> Graph:
         """The document that is shown."""
