@@ -1,7 +1,7 @@
 # Two commands do everything; each first makes what is missing or out of date, and nothing else.
 #
 #   make lab     JupyterLab with lesson 1 open        (on a server: make lab ARGS=--no-browser)
-#   make test    every test                           (a few: make test ARGS="tests/engine -x")
+#   make test    every test, on every core            (a few, on one: make test ARGS="tests/engine -x -n0")
 #
 # They need python3 with its venv module (another one: make PYTHON=python3.13 test). Node comes as a Python package. All that
 # is made stays inside this folder: .venv (Python packages), node_modules, the built bundles, and .make, which holds one empty
@@ -35,7 +35,7 @@ lab: $(MADE)/bundles
 	jupyter lab --LabApp.default_url=/lab/tree/$(LESSON) $(AS_ROOT) $(ARGS)
 
 test: $(MADE)/bundles $(MADE)/browser
-	python -m pytest $(ARGS)
+	python -m pytest -n auto --dist loadgroup $(ARGS)
 
 bundles: $(MADE)/bundles
 

@@ -11,6 +11,8 @@ from hypothesis import settings
 
 TESTS = Path(__file__).parent
 NEEDS = {"browser": "browser", "notebooks": "notebook", "parity": "parity", "gpu": "gpu"}
+#: Folders whose tests share a JupyterLab, a browser or every core: one process runs them, whatever the others do.
+TOGETHER = {"browser", "notebooks"}
 
 # Two cores that other work shares give no steady times: no example fails for being slow.
 settings.register_profile("tensorlab", deadline=None, derandomize="CI" in os.environ)
@@ -26,12 +28,14 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks each test by the folder that it stands in, so that `-m "not browser"` works."""
+    """Marks each test by the folder that it stands in, so that `-m "not browser"` and `-n auto --dist loadgroup` work."""
     for item in items:
         if item.path.is_relative_to(TESTS):
             folder = item.path.relative_to(TESTS).parts[0]
             if folder in NEEDS:
                 item.add_marker(NEEDS[folder])
+            if folder in TOGETHER:
+                item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
