@@ -15,7 +15,7 @@ import numpy as np
 
 from tensorlab import backend, dispatch, dtypes, layout, taps
 from tensorlab.dispatch import as_tensors, edge_of, made_here, promoted, saved_value, storage_of
-from tensorlab.engine import sites
+from tensorlab.engine import hidden, sites
 from tensorlab.engine.hooks import move_retained
 from tensorlab.engine.node import Node, counter, node_class
 from tensorlab.engine.rewriting import NOT_REWRITTEN
@@ -110,6 +110,9 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
     except ValueError as error:
         raise _not_writable(name, a) or error from None
     storage_of(x).bump(name, sites.here(2), None if recording else a)
+    owner = x if x._view is None else x._view.base
+    if not owner._rg and getattr(owner, "_notes", None) is not None:
+        hidden.notice(owner, name)
     if recording:
         _save_result(row, node, x)
         rebase(x, node)
@@ -170,6 +173,8 @@ def _where_written(row: Row, tensors: list[Any]) -> list[Any]:
 
 def _may_write(name: str, x: Any, tensors: Sequence[Any], anywhere: bool) -> None:
     a = x._a
+    if state.looking is not None and (id(a) in state.looking or id(x._st) in state.looking):
+        raise RuntimeError(f"{name}() would write into what a paused backward pass works on; an expression only looks")
     if x._st is not None and x._st.inference and not state.inference:
         raise RuntimeError(
             f"{name}(): Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "

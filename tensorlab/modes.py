@@ -20,6 +20,9 @@ class _State(threading.local):
     creation_hooks: tuple[Any, ...] = ()  # saved_tensors_hooks pairs, innermost last
     no_creation_hooks: tuple[str, ...] = ()  # why saved_tensors_hooks may not be used now, innermost last
     run: Any = None  # the backward pass that this thread is advancing
+    looking: Any = (
+        None  # while an expression that only looks is worked out: the ids of arrays and storages it must not write to
+    )
     autocast: Any = None  # the types that autocast computes in on the CPU and on GPUs, while it is on for one of them
 
 

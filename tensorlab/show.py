@@ -114,8 +114,11 @@ def stepper(
     loss: Any,
     gradient: Any = None,
     *,
+    inputs: Any = None,
+    create_graph: bool = False,
     retain_graph: bool | None = None,
     block: bool = False,
+    when: Any = None,
     title: str | None = None,
     patience: float | None = None,
 ) -> Any:
@@ -127,12 +130,46 @@ def stepper(
     it cannot, the paused view is returned and a warning says so. Interrupting the kernel ends the wait and leaves the
     pass where it stands.
 
-    ``retain_graph`` says whether closing keeps what the graph saved: yes for a paused view, no for a blocking one,
-    unless given. ``patience`` is how many seconds a blocking cell waits for the first word from its view.
+    ``when`` says at which call a blocking one stops: true or false, a whole number (which time the line is reached, from 0),
+    ``"nan"`` (the loss is not finite), a function of the loss, or conditions on gradients as ``break_at`` takes them, such as
+    ``{"norm_above": 1e3}``: then the pass stops at the first node that fulfils them, or fails. Where it does not stop it is an
+    ordinary ``backward``, at no further cost (conditions on gradients cost a journal).
+
+    With ``inputs`` the pass is that of ``autograd.grad(loss, inputs)``: what arrives is in ``.gradients`` of the view, which a
+    blocking call returns, and no ``.grad`` changes. With ``create_graph`` the pass is recorded, so that it can be differentiated
+    and stepped through again. ``retain_graph`` says whether closing keeps what the graph saved: yes for a paused view, no for a
+    blocking one, unless given. ``patience`` is how many seconds a blocking cell waits for the first word from its view.
     """
-    keep = not block if retain_graph is None else retain_graph
-    view = _widgets().Stepper(loss, gradient, retain_graph=keep, title=title)
-    return _wait(view, patience) if block else view
+    options = {"inputs": inputs, "create_graph": create_graph}
+    keep = (not block or create_graph) if retain_graph is None else retain_graph
+    if when is None:
+        view = _widgets().Stepper(loss, gradient, retain_graph=keep, title=title, **options)
+        return _wait(view, patience) if block else view
+    from tensorlab.observe.occasions import is_now
+
+    if not block:
+        raise ValueError("when= says at which call a cell stops and waits, so it needs block=True")
+    if not is_now(when, loss):
+        return _pass(loss, gradient, inputs, retain_graph, create_graph)
+    view = _widgets().Stepper(loss, gradient, retain_graph=keep, title=title, conditions=_conditions(when), **options)
+    if view.session.run.finished:
+        found = view.gradients if inputs is not None else None
+        view.close()
+        return found
+    return _wait(view, patience)
+
+
+def _conditions(when: Any) -> dict[str, Any] | None:
+    return dict(when) if hasattr(when, "items") else None
+
+
+def _pass(loss: Any, gradient: Any, inputs: Any, retain_graph: bool | None, create_graph: bool) -> Any:
+    """The pass that nobody wants to see."""
+    if inputs is None:
+        return loss.backward(gradient, retain_graph=retain_graph, create_graph=create_graph)
+    from tensorlab.passes import grad
+
+    return grad(loss, inputs, gradient, retain_graph=retain_graph, create_graph=create_graph)
 
 
 def timed() -> Any:
@@ -157,13 +194,13 @@ def _wait(view: Any, patience: float | None) -> Any:
             raise view.session.error
         display(view)
         print("Nobody can answer here, so the pass ran to its end.")
-        return None
+        return view.gradients or None
     if not why:
         view.session.hold()
         display(view)
         why = wait_for_view(view.session, PATIENCE if patience is None else patience)
         if not why:
-            return None
+            return view.gradients or None
     advice = "The pass is paused; step through it in the view, or call its .finish()."
     warnings.warn(f"stepper(block=True) did not wait: {why}. {advice}", stacklevel=3)
     return view

@@ -18,7 +18,7 @@ from tensorlab.backend.storage import Storage
 from tensorlab.copying import as_subclass, deepcopied, reduced
 from tensorlab.device import device as device_class
 from tensorlab.dispatch import storage_of, wrap
-from tensorlab.engine import cuts
+from tensorlab.engine import cuts, hidden
 from tensorlab.engine.hooks import RemovableHandle, hook_table, register
 from tensorlab.engine.node import accumulator, reduce_to
 from tensorlab.engine.run import backward as run_backward
@@ -288,8 +288,9 @@ class Tensor:
 
     @property
     def data(self) -> Tensor:
-        """The same memory without history. It shares the version, so a write to what a graph saved is noticed by backward."""
-        out = self.detach()
+        """The same memory without history. It shares the version, so a write to what a graph saved is noticed by backward, and one
+        into a computed value is told of by a warning."""
+        out = self._apart(".data")
         storage = storage_of(out)
         storage.parts = storage.parts or ()
         return out
@@ -303,12 +304,18 @@ class Tensor:
 
     def detach(self) -> Tensor:
         """The same memory as a tensor that needs no gradient. In-place changes to either are seen, and noticed, by both."""
+        return self._apart("detach()")
+
+    def _apart(self, how: str) -> Tensor:
         out = wrap(self._a)
         out._st = storage_of(self)
         out._off = self._off
         if self._live:  # a view that may not be asked for its place in the graph any more can still be detached
             special = self._view is not None and self._view.made_in
-            cuts.cut(out, self._edge if special else dispatch.edge_of(self), "detach")
+            edge = self._edge if special else dispatch.edge_of(self)
+            cuts.cut(out, edge, "detach")
+            if edge is not None and not edge[0].first:
+                hidden.shares(out, edge, how)
         return out
 
     def detach_(self) -> Tensor:

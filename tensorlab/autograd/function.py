@@ -13,7 +13,9 @@ import numpy as np
 from tensorlab import backend, dispatch, inplace, modes
 from tensorlab.autograd import second
 from tensorlab.autograd.second import once_differentiable as once_differentiable
+from tensorlab.device import device
 from tensorlab.dispatch import edge_of, saved_value, storage_of, wrap
+from tensorlab.dtypes import dtype
 from tensorlab.engine import sites
 from tensorlab.engine.node import Bound, Node, check, counter, facts, fit
 from tensorlab.modes import state
@@ -78,14 +80,18 @@ class Context:
 class FunctionNode(Node):
     """A node whose gradient a person wrote. Attributes of its context can be read off it, as if it were the context."""
 
-    __slots__ = ("ctx", "function", "kinds", "intermediates", "tensors")
+    __slots__ = ("ctx", "function", "kinds", "intermediates", "tensors", "given")
 
     many = True
     attrs = None
 
+    #: Stands for an argument that is not known any more.
+    LOST: Any = object()
+
     kinds: tuple[Any, ...]  # of each saved value its edge, or the number of the output it is, or INTERMEDIATE, or None
     intermediates: tuple[str, ...]  # attributes of the context that hold tensors which forward computed on the way
     tensors: tuple[bool, ...]  # which arguments were tensors
+    given: tuple[Any, ...]  # of a tensor a weak reference and its version, of a plain value (value,), else None
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -107,6 +113,23 @@ class FunctionNode(Node):
         if storage.version != version:
             check(self, f"value {index}", value)
         return Bound.unpack(array, storage, edge)
+
+    def argument(self, index: int) -> Any:
+        """What ``forward`` was called with: the array of a tensor, a plain value as it is, or ``LOST``.
+
+        A tensor is not kept alive for this: it is found while somebody else holds it, or while it is saved, unless it was written to.
+        """
+        known = self.given[index]
+        if not self.tensors[index]:
+            return self.LOST if known is None else known[0]
+        tensor = known[0]()
+        if tensor is not None and version_of(tensor) == known[1]:
+            return tensor._a
+        edge = self.edges[index]
+        for kind, value in zip(self.kinds, () if self.freed is not None else self.saved, strict=False):
+            if edge is not None and kind is edge and type(value) is tuple and value[1].version == value[2]:
+                return value[0]
+        return self.LOST
 
     def saved_facts(self) -> list[tuple[str, Any, int, int, int]]:
         values = enumerate(() if self.freed is not None else self.saved)
@@ -278,6 +301,7 @@ class Function(metaclass=_FunctionType):
         node.seq = next(counter)
         node.made = dispatch.made_here() if dispatch.watched else None
         node.tensors = tuple([isinstance(a, Tensor) for a in args])
+        node.given = tuple([_given(a) for a in args])
         node.outs = tuple(
             [fact for x in results for fact in ((x._a.shape, x._a.dtype) if isinstance(x, Tensor) else ((), None))]
         )
@@ -299,6 +323,18 @@ class Function(metaclass=_FunctionType):
         )
         ctx._to_save = ()
         ctx._node = weakref.ref(node)
+
+
+def version_of(x: Any) -> int:
+    return 0 if x._st is None or x._st.inference else x._st.version
+
+
+def _given(a: Any) -> Any:
+    """What is remembered of an argument: nothing that could hold a graph, a model or much memory."""
+    if isinstance(a, Tensor):
+        return weakref.ref(a), version_of(a)
+    plain = a is None or isinstance(a, (bool, int, float, complex, str, dtype, device))
+    return (a,) if plain or (isinstance(a, (tuple, list)) and all(type(b) in (int, float, bool) for b in a)) else None
 
 
 def _among(x: Any, others: Sequence[Any]) -> bool:

@@ -20,11 +20,12 @@ passes = itertools.count(1)
 
 
 class Contribution(NamedTuple):
-    """What one pass added: its number, where ``backward()`` was called, and when that was."""
+    """What one pass added: its number, where ``backward()`` was called, when that was, and the node that it began at."""
 
     number: int
     site: Site | None
     time: float
+    root: str
 
 
 def ledger_of(leaf: Any) -> tuple[Contribution, ...]:
@@ -35,9 +36,9 @@ def ledger_of(leaf: Any) -> tuple[Contribution, ...]:
     return tuple([Contribution(*entry) for entry in noted(gradient, "ledger", ())])
 
 
-def begin(site: Site | None) -> dict[str, Any]:
-    """What a pass that starts now, from ``site``, has to note of every gradient that it makes."""
-    return {"ledger": ((next(passes), site, time.time()),)}
+def begin(site: Site | None, root: str) -> dict[str, Any]:
+    """What a pass that starts now, from ``site`` and at the node called ``root``, has to note of every gradient that it makes."""
+    return {"ledger": ((next(passes), site, time.time(), root),)}
 
 
 def enter(now: Any, before: Any, added: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ from tensorlab.engine.deposit import added, fits, own, own_array, total
 from tensorlab.engine.hooks import told
 from tensorlab.engine.journal import Leaf, Undo, restore
 from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node, misfit
+from tensorlab.engine.scopes import made_by_backward
 from tensorlab.modes import sites_are_watched, state
 
 _deposits = threading.RLock()
@@ -74,6 +75,7 @@ class BackwardRun:
         self.ready: list[tuple[int, Node, Cell]] = []
         self.count = 0
         self.closed = False
+        self.scopes: dict[str, Any] = {}  # of what this pass makes where it is itself recorded
         self.captured: dict[int, Any] = {}
         self._captures: dict[Node, list[tuple[int, int, Any]]] = {}
         self._fill = accumulate
@@ -85,8 +87,8 @@ class BackwardRun:
         self._arrays = unseen and not journal and not create_graph and not taps.steps and not backend.several
         site = self.site = sites.here(2)
         self._freed = None if self.retain_graph else Freed(site)
-        self._noted = ledger.begin(site) if sites_are_watched() else None
         edges = self._roots = [Bound.edge(root, i) for i, root in enumerate(roots)]
+        self._noted = ledger.begin(site, edges[0][0].name()) if edges and sites_are_watched() else None
         self._count(edges)
         if inputs is not None:
             self._aim(inputs)
@@ -166,6 +168,11 @@ class BackwardRun:
             node: slots_of(node, cell[1]) for node, cell in self.cells.items() if cell[1] is not None and cell[0] >= 0
         }
 
+    @property
+    def number(self) -> int:
+        """The number of this pass in the ledgers of leaves; 0 where places are not recorded."""
+        return self._noted["ledger"][0][0] if self._noted is not None else 0
+
     def reaches(self, node: Node) -> bool:
         """Whether a node is part of this pass."""
         return node in self.cells and (self._needed is None or node in self._needed)
@@ -201,6 +208,10 @@ class BackwardRun:
             if undo.node is node and not undo.edit:
                 return undo.incoming
         return self.held(node)
+
+    def arrivals(self) -> dict[Node, list[Any]]:
+        """The gradients that every node got which ran, one entry an output; needs a journal."""
+        return {undo.node: undo.incoming for undo in self._journal or () if not undo.edit}
 
     def flow(self, node: Node) -> list[tuple[int, Any]]:
         """The gradients that a node sent when it ran, as (edge position, gradient); needs a journal."""
@@ -238,6 +249,8 @@ class BackwardRun:
         """Advance with this pass's grad mode, and give the thread its own back."""
         if self.closed or self._busy:
             self._refuse()
+        if state.looking is not None and self._fill:
+            raise RuntimeError("an expression that only looks runs no backward pass: it would add to .grad")
         before, outer = state.grad, state.run
         self._busy = True
         state.grad, state.run = self.create_graph, self
@@ -375,7 +388,11 @@ class BackwardRun:
             return None, (), None
         retained: list[tuple[Any, Any]] = []
         outer, state.run = state.run, self
+        recorded = self.create_graph and self._noted is not None
+        around = state.mark
         try:
+            if recorded:
+                state.mark = made_by_backward(node, self.scopes)
             grads = slots_of(node, held)
             if self._arrays:
                 grads, outs = self._apply(node, [None if g is None else Bound.wrap(g) for g in grads], retained)
@@ -393,6 +410,8 @@ class BackwardRun:
             raise
         finally:
             state.run = outer
+            if recorded:
+                state.mark = around
 
     def _apply(self, node: Node, grads: list[Any], retained: list[tuple[Any, Any]]) -> tuple[list[Any], Sequence[Any]]:
         """The gradients that came in, after hooks, and those that go out. A node at which the pass ends does not compute."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 Site = tuple[CodeType, int]
 
-_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_folders: tuple[str, ...] = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,)
 
 
 class _Files(dict[str, bool]):
@@ -23,7 +23,7 @@ class _Files(dict[str, bool]):
     def __missing__(self, name: str) -> bool:
         if len(self) > 10_000:
             self.clear()
-        self[name] = found = name.startswith(_OURS)
+        self[name] = found = name.startswith(_folders)
         return found
 
 
@@ -52,6 +52,13 @@ class Place(NamedTuple):
         where = f"cell {cell}" if cell >= 0 else self.file
         within = "" if cell >= 0 and self.function == "<module>" else f", in {self.function}"
         return f'{where}, line {self.line}{within}: "{self.code}"'
+
+
+def pass_over(folder: str) -> None:
+    """Take code in a folder for part of this library: it is nobody's place."""
+    global _folders
+    _folders = (*_folders, folder + os.sep)
+    _ours.clear()
 
 
 def is_ours(code: CodeType) -> bool:

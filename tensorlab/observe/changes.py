@@ -16,7 +16,7 @@ from tensorlab.observe.snapshot import Walk
 from tensorlab.observe.telling import sentence
 
 if TYPE_CHECKING:
-    from tensorlab.observe.session import StepSession
+    from tensorlab.observe.moves import Moves
 
 _NUMBER = {name: number for number, name in enumerate(STATES)}
 #: Arrays up to this size take a short way to their norm.
@@ -63,7 +63,7 @@ class Picture:
             if edge is not None:
                 self.moved[edge] = size(gradient)
 
-    def after(self, session: StepSession, touched: Iterable[Node]) -> Stopped:
+    def after(self, session: Moves, touched: Iterable[Node]) -> Stopped:
         """What a move changed: ``touched`` are the nodes that ran, were undone or edited."""
         nodes: dict[Node, None] = {}
         edges: list[int] = []
@@ -82,7 +82,7 @@ class Picture:
         self.current = self.run.current
         return self._stopped(session, list(nodes), edges)
 
-    def everything(self, session: StepSession) -> Stopped:
+    def everything(self, session: Moves) -> Stopped:
         """All that is to be known, for a view that has just opened."""
         nodes = [node for node in self.walk.nodes if self.state(node) != "idle"]
         done = {self.walk.place[node.seq] for node in nodes if self.state(node) == "done"}
@@ -92,7 +92,7 @@ class Picture:
 
     def _stopped(
         self,
-        session: StepSession,
+        session: Moves,
         nodes: Sequence[Node],
         edges: Sequence[int],
         order: tuple[int, ...] = (),
@@ -122,6 +122,7 @@ class Picture:
             ),
             histogram=bins(first._a) if first is not None else (),
             sentence=sentence(session),
+            watches=session.watched(),
         )
 
     def _waiting_norm(self, node: Node) -> float:

@@ -10,6 +10,7 @@ from tensorlab.dispatch import device_of
 from tensorlab.engine.hooks import name_of
 from tensorlab.engine.node import AccumulateGrad, Node, Packed
 from tensorlab.observe import places
+from tensorlab.observe.accumulation import badge, contributions
 from tensorlab.observe.kept import memory_bytes
 from tensorlab.observe.names import Names
 from tensorlab.observe.preview import preview, window
@@ -41,6 +42,7 @@ def detail(
     element, by the names that :func:`arrays` gives.
     """
     names = names or Names()
+    consumers = tuple(consumers)
     leaf = node.variable if type(node) is AccumulateGrad else None
     known = arrays(node, run, consumers)
     value = known.get("value")
@@ -82,6 +84,8 @@ def detail(
         freed_by=places.place(node.freed.site) if node.freed is not None else None,
         hooks=tuple(_hooks(node)),
         neighbours=tuple(_neighbours(node, names, state_of)),
+        contributions=contributions(node, names, run, consumers),
+        badge=badge(leaf) if leaf is not None else "",
         note=_note(node),
     )
 
@@ -109,6 +113,8 @@ def input_detail(item: Input, array: Any, names: Names | None = None, start: Seq
         freed_by=None,
         hooks=(),
         neighbours=(),
+        contributions=(),
+        badge="",
         note="It does not require grad, so no gradient is worked out for it.",
     )
 
@@ -143,6 +149,8 @@ def storage_detail(graph: Graph, number: int, array: Any, start: Sequence[int] =
         freed_by=None,
         hooks=(),
         neighbours=(),
+        contributions=(),
+        badge="",
         note=note,
     )
 

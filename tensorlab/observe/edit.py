@@ -40,6 +40,10 @@ def replaced_gradient(waiting: Sequence[Any], output: int, gradient: Any) -> Any
     """
     array = _array(waiting, output)
     values = gradient._a if hasattr(gradient, "_a") else gradient
+    if values is None:
+        raise ValueError(
+            "a gradient is a tensor, nested lists of numbers, or a number, not None; for none at all write 0"
+        )
     try:
         values = namespace(array).asarray(values, dtype=None if hasattr(values, "dtype") else array.dtype)
     except (TypeError, ValueError) as error:

@@ -31,6 +31,15 @@ def whole(arguments: Mapping[str, Any], name: str, default: int | None = None) -
     return value
 
 
+def word(arguments: Mapping[str, Any], name: str, known: str) -> str:
+    """One of a few words out of the arguments of a request, the first of them where it is left out. Raises ``Refused`` for another."""
+    words = known.split()
+    value = arguments.get(name, words[0])
+    if value not in words:
+        raise Refused(f"'{name}' must be one of {', '.join(words)}, not {value!r}")
+    return value
+
+
 def windows(arguments: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Where grids begin, by the names of arrays, out of the arguments of a request."""
     given = arguments.get("windows") or {}

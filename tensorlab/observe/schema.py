@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from tensorlab.observe.schema_asking import Breakpoints, Contribution, Watched
 from tensorlab.observe.schema_kept import KeepColumns, StorageColumns, Stretched
 
 GRAPH: Final = "tensorlab.graph/1"
@@ -37,7 +38,6 @@ FLAGS = {"no_grad": 1, "hooks": 2, "retains_grad": 4, "in_place": 8, "view": 16,
 GRADIENTS = ("none", "zero", "finite", "not finite")
 
 Reason = Literal["entry", "step", "back", "breakpoint", "predicate", "goto", "edited", "paused", "done", "exception"]
-PredicateKind = Literal["nan", "inf", "norm_above", "norm_below"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +203,9 @@ class NodeDetail:
     freed_by: Site | None
     hooks: tuple[str, ...]
     neighbours: tuple[Neighbour, ...]
+    contributions: tuple[Contribution, ...]  # of a leaf
+    badge: str  # "2 contributions: cell 7 twice", or ""
     note: str  # a sentence for what is unusual here, or ""
-
-
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """A condition that stops a run before the node whose incoming gradient fulfils it."""
-
-    kind: PredicateKind
-    value: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,15 +235,8 @@ class Stopped:
     changes: Changes
     histogram: tuple[int, ...]  # 64 bins of the gradient that waits at ``node``
     sentence: str
+    watches: tuple[Watched, ...] = ()
     detail: NodeDetail | None = None  # of the node that the request wanted to see next
-
-
-@dataclass(frozen=True, slots=True)
-class Breakpoints:
-    """All breakpoints of a session, as they are now."""
-
-    nodes: tuple[int, ...]
-    predicates: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """A backward pass that a person steps through: requests in, answers and events out, no transport inside.
 
-``StepSession`` speaks the words of a debugger (``next``, ``stepBack``, ``continue``, ``setBreakpoints``, ...). A
-request is a dictionary ``{"seq", "command", "arguments"}``; the answer says whether it succeeded, and a request that
+``StepSession`` speaks the words of a debugger (``next``, ``stepIn``, ``stepOut``, ``stepBack``, ``continue``, ``goto``,
+``setBreakpoints``, ``setExpression``, ``evaluate``, ``pause``, ...). A request is a
+dictionary ``{"seq", "command", "arguments"}``; the answer says whether it succeeded, and a request that
 fails leaves the run as it was. What happens is also told to every other subscriber as an event. One lock makes it
 safe to serve requests on one thread while a cell waits on another.
 
@@ -15,27 +16,57 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tensorlab import modes
+from tensorlab.engine.node import AccumulateGrad
 from tensorlab.engine.run import BackwardRun
-from tensorlab.observe import places, wire
+from tensorlab.observe import evaluate, places, wire
 from tensorlab.observe.changes import Picture
+from tensorlab.observe.checking import check
+from tensorlab.observe.compared import changed
 from tensorlab.observe.detail import arrays, detail, input_detail, values
 from tensorlab.observe.edit import edited_gradient, replaced_gradient
+from tensorlab.observe.evaluate import Seen
+from tensorlab.observe.moves import Moves
 from tensorlab.observe.names import Names
 from tensorlab.observe.output import captured_output
-from tensorlab.observe.predicates import Predicates, parsed
-from tensorlab.observe.protocol import Message, Refused, element, parts, response, whole, windows
-from tensorlab.observe.schema import SESSION, ArrayWindow, Breakpoints, NodeDetail, Reason, SessionState, Stopped
+from tensorlab.observe.predicates import Predicates, parsed, path_of
+from tensorlab.observe.protocol import Message, Refused, element, parts, response, whole, windows, word
+from tensorlab.observe.schema import SESSION, ArrayWindow, NodeDetail, Reason, SessionState, Stopped
+from tensorlab.observe.schema_asking import Breakpoints, Changed, Check, Watched, Watches
 from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, snapshot
+from tensorlab.observe.telling import called
+from tensorlab.observe.watches import WatchList
+from tensorlab.tensor import Tensor
 
 Listener = Callable[[Message], None]
 
 
-class StepSession:
+#: Seconds that a request waits for one that is being served, which may hang in somebody's hook.
+BUSY = 2.0
+
+
+def wanted_inputs(inputs: Any) -> list[Any] | None:
+    """The tensors that gradients are wanted of. Raises ``TypeError`` and ``RuntimeError`` where one cannot have any."""
+    if inputs is None:
+        return None
+    wanted = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+    if not wanted:
+        raise RuntimeError("inputs=[] asks for no gradient; leave it out to step through loss.backward()")
+    for at, x in enumerate(wanted):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"inputs must be Tensors, element {at} is {type(x).__name__}")
+        if not x.requires_grad:
+            raise RuntimeError(f"inputs: tensor {at} does not require grad, so no gradient comes to it")
+    return wanted
+
+
+class StepSession(Moves):
     """A paused backward pass from ``loss`` and what is known about it.
 
-    ``gradient`` seeds the pass as in ``loss.backward(gradient)``. ``retain_graph`` false frees saved values when the
-    session is closed. ``names`` are the user's names for tensors, now and when a node is inspected.
-    ``limit`` is the number of nodes in the picture; the run itself is always whole.
+    ``gradient`` seeds the pass as in ``loss.backward(gradient)``. With ``inputs`` it is the pass of ``autograd.grad(loss, inputs)``:
+    what arrives is in ``gradients``, and no ``.grad`` changes. With ``create_graph`` the pass is itself recorded.
+    ``retain_graph`` false frees saved values when the session is closed. ``names`` are the user's names for tensors, now and when a
+    node is inspected. ``limit`` is the number of nodes in the picture; the run itself is always whole.
     """
 
     def __init__(
@@ -44,18 +75,26 @@ class StepSession:
         gradient: Any = None,
         *,
         retain_graph: bool = True,
+        create_graph: bool = False,
+        inputs: Sequence[Any] | None = None,
         names: Names | None = None,
         title: str | None = None,
         limit: int = MOST_NODES,
     ) -> None:
         self.lock = threading.RLock()
-        self.run = BackwardRun([loss], [gradient], retain_graph=retain_graph, journal=True)
+        self.inputs = wanted_inputs(inputs)
+        self._from: tuple[Any, Any] = loss, gradient
+        self.run = BackwardRun(
+            [loss], [gradient], retain_graph=retain_graph or create_graph, create_graph=create_graph, inputs=self.inputs,
+            accumulate=self.inputs is None, journal=True,
+        )  # fmt: skip
         self.names = names or Names()
         self.walk = Walk([loss], limit)
         self.graph = snapshot(loss, self.names, title=title, walk=self.walk)
         self.picture = Picture(self.walk, self.run)
         self.nodes: set[int] = set()
-        self.predicates = Predicates(())
+        self.predicates = Predicates()
+        self.watches = WatchList()
         self.edits: list[tuple[int, int, int]] = []  # (steps run when it was made, node id, output)
         self.reason: Reason = "entry"
         self.why = ""
@@ -64,6 +103,7 @@ class StepSession:
         self.blocking = False
         self.heard = False  # whether a view has said anything yet
         self._released = threading.Event()
+        self._pause = threading.Event()
         self._listeners: list[Listener] = []
         self._refuse_freed()
 
@@ -133,16 +173,35 @@ class StepSession:
         return self._do(command, arguments, None) or {}
 
     def _do(self, command: str, arguments: Mapping[str, Any], sender: Listener | None) -> Message | None:
+        if command == "pause":
+            self._pause.set()
+            return {}
+        self._not_looking()
+        if not self.lock.acquire(timeout=BUSY):
+            raise Refused(self._busy())
         try:
-            with self.lock:
-                body, event = self._dispatch(command, arguments)
-                shown = self._shown(arguments) if event == "stopped" else None
+            body, event = self._dispatch(command, arguments)
+            shown = self._shown(arguments) if event == "stopped" else None
         finally:
+            self.lock.release()
             if self.blocking and (self.run.finished or self.closed):
                 self._released.set()
         if event and body is not None:
             self._tell(event, body, but=sender)
         return body if shown is None or body is None else {**body, "detail": shown}
+
+    def _not_looking(self) -> None:
+        """An expression that is worked out while the run waits must not move it."""
+        if modes.state.looking is not None:
+            raise Refused("an expression only looks: it cannot ask this run for anything")
+
+    def _busy(self) -> str:
+        node = self.run.current
+        where = f"in the middle of {called(node, self)}" if node is not None else "busy"
+        return (
+            f"the run is {where}, which has not returned for {BUSY:g} s: a hook or a backward of yours may be waiting. "
+            "Stop ends it, and so does interrupting the kernel"
+        )
 
     def _shown(self, arguments: Mapping[str, Any]) -> Message | None:
         """What a view will show after a move, where it asks for it in the same breath: ``inspect`` is a node, or true for
@@ -162,31 +221,45 @@ class StepSession:
             raise Refused(self.closed)
         if command == "setBreakpoints":
             return wire.to_json(self.set_breakpoints(arguments)), "breakpoints"
+        if command == "setWatches":
+            return wire.to_json(self.set_watches(arguments.get("expressions"))), "watches"
         look = self._looks().get(command)
         if look is not None:
             return wire.to_json(look(arguments)), ""
         move = self._moves().get(command)
         if move is None:
-            known = sorted([*self._moves(), *self._looks(), "initialize", "setBreakpoints", "disconnect"])
+            others = ("initialize", "setBreakpoints", "setWatches", "pause", "disconnect")
+            known = sorted([*self._moves(), *self._looks(), *others])
             raise Refused(f"there is no command {command!r}; there are {', '.join(known)}")
         return wire.to_json(move(arguments)), "stopped"
 
-    def _looks(self) -> dict[str, Callable[[Mapping[str, Any]], NodeDetail | ArrayWindow]]:
+    def _looks(self) -> dict[str, Callable[[Mapping[str, Any]], NodeDetail | ArrayWindow | Check | Changed | Watched]]:
         return {
+            "check": lambda a: self.check(whole(a, "node")),
+            "compare": lambda a: self.compare(),
+            "evaluate": lambda a: self.evaluate(a.get("expression")),
             "inspect": lambda a: self.inspect(whole(a, "node"), windows(a)),
             "values": lambda a: self.values(whole(a, "node"), a.get("part"), element(a, "start")),
         }
 
     def _moves(self) -> dict[str, Callable[[Mapping[str, Any]], Stopped]]:
         return {
-            "next": lambda a: self.next(whole(a, "count", 1)),
+            "next": lambda a: (
+                self.over() if word(a, "granularity", "node module") == "module" else self.next(whole(a, "count", 1))
+            ),
+            "stepIn": lambda a: self.next(),
+            "stepOut": lambda a: self.out(),
             "stepBack": lambda a: self.back(whole(a, "count", 1)),
             "continue": lambda a: self.proceed(),
+            "goto": lambda a: self.go_to(whole(a, "step")) if "step" in a else self.go_to_node(whole(a, "node")),
             "runTo": lambda a: self.run_to(whole(a, "node")),
             "goTo": lambda a: self.go_to(whole(a, "step")),
             "restart": lambda a: self.restart(),
             "setGradient": lambda a: self.set_gradient(
                 whole(a, "node"), whole(a, "output", 0), a.get("index", ()), a.get("value")
+            ),
+            "setExpression": lambda a: self.set_expression(
+                whole(a, "node"), whole(a, "output", 0), a.get("expression")
             ),
             "finish": lambda a: self.finish(),
         }
@@ -200,21 +273,26 @@ class StepSession:
             return SessionState(SESSION, self.graph, stopped, self.breakpoints(), self.blocking, self.closed)
 
     def breakpoints(self) -> Breakpoints:
-        return Breakpoints(tuple(sorted(self.nodes)), self.predicates.all)
+        return Breakpoints(tuple(sorted(self.nodes)), self.predicates.all, self.predicates.together)
 
     def set_breakpoints(self, arguments: Mapping[str, Any]) -> Breakpoints:
-        """Replace all breakpoints: ``nodes`` are ids, ``predicates`` conditions on the gradient that comes to a
-        node."""
+        """Replace all breakpoints: ``nodes`` are ids, ``predicates`` conditions on a node and the gradient that comes to it,
+        which must hold ``together`` or else one by one."""
         nodes = arguments.get("nodes", [])
         if not isinstance(nodes, list) or not all(type(number) is int for number in nodes):
             raise Refused(f"'nodes' must be a list of node ids, not {nodes!r}")
         for number in nodes:
             self._node(number)
+        together = arguments.get("together", False)
+        if type(together) is not bool:
+            raise Refused(f"'together' must be true or false, not {together!r}")
         try:
-            predicates = parsed(arguments.get("predicates", []))
+            predicates = Predicates(parsed(arguments.get("predicates", [])), self.run.cells, self.names, together)
         except ValueError as error:
             raise Refused(str(error)) from None
-        self.nodes, self.predicates = set(nodes), Predicates(predicates)
+        if predicates.all == self.predicates.all and together == self.predicates.together:
+            predicates = self.predicates  # hits that were counted stay counted
+        self.nodes, self.predicates = set(nodes), predicates
         return self.breakpoints()
 
     def inspect(self, number: int, windows: Mapping[str, Sequence[int]] | None = None) -> NodeDetail:
@@ -246,54 +324,54 @@ class StepSession:
         item = self.walk.items[at] if at is not None else None
         return item if isinstance(item, Input) else None
 
-    # ---- moves -----------------------------------------------------------------------------------------------------
-
-    def next(self, count: int = 1) -> Stopped:
-        """Run ``count`` nodes. Breakpoints do not hold it up; the end does."""
-        if count < 1:
-            raise Refused(f"'count' is how many nodes to run: at least 1, not {count}")
-        self._not_over()
-        return self._forward("step", self.run.count + count, stops=False)
-
-    def back(self, count: int = 1) -> Stopped:
-        """Undo ``count`` nodes exactly, the gradients of leaves included."""
-        if count < 1:
-            raise Refused(f"'count' is how many nodes to undo: at least 1, not {count}")
-        if not self.run.count and not self.edits:
-            raise Refused("this is the beginning: no node has run yet, so there is nothing to undo")
-        return self._backward("back", max(0, self.run.count - count))
-
-    def proceed(self) -> Stopped:
-        """Run to the next breakpoint, or to the end."""
-        self._not_over()
-        return self._forward("done", self.run.total, stops=True)
-
-    def run_to(self, number: int) -> Stopped:
-        """Run until this node is next. Breakpoints on the way do not stop it."""
+    def check(self, number: int) -> Check:
+        """Compare the backward of a node with finite differences of its forward."""
         node = self._node(number)
-        if self.picture.state(node) == "current":
-            raise Refused(f"{node.name()} is the node that runs next: the run already stands before it")
-        upcoming = self.run.planned()
-        if node not in upcoming:
-            raise Refused(f"{node.name()} has already run; step back, or restart, to come to it again")
-        return self._forward("goto", self.run.count + upcoming.index(node), stops=False)
+        return check(node, lambda each: self.picture.consumers(each.seq), called(node, self))
 
-    def go_to(self, step: int) -> Stopped:
-        """Go to the point where ``step`` nodes have run, forward or back."""
-        if not 0 <= step <= self.run.total:
-            raise Refused(f"step {step} is not in this run: it has steps 0 to {self.run.total}")
-        if step >= self.run.count:
-            return self._forward("goto", step, stops=False)
-        return self._backward("goto", step)
+    def compare(self) -> Changed:
+        """What the edits have changed so far, beside the same pass without them."""
+        if not self.edits:
+            raise Refused("nothing was edited in this pass, so there is nothing to compare")
+        loss, gradient = self._from
+        leaves = self.inputs or [node.variable for node in self.run.cells if type(node) is AccumulateGrad]
+        plain = BackwardRun([loss], [gradient], retain_graph=True, inputs=leaves, accumulate=False, journal=True)
+        return changed(self.run, plain, self.names, sorted({number for _, number, _ in self.edits}))
 
-    def restart(self) -> Stopped:
-        """Undo everything, edits included."""
-        return self._backward("goto", 0)
+    @property
+    def gradients(self) -> tuple[Any, ...]:
+        """Of a pass with ``inputs``: the gradients that have arrived at them, ``None`` where none has yet."""
+        return tuple([self.run.captured.get(at) for at in range(len(self.inputs or ()))])
 
-    def finish(self) -> Stopped:
-        """Run to the end whatever breakpoints there are."""
-        self.error = None
-        return self._forward("done", self.run.total, stops=False)
+    # ---- expressions -----------------------------------------------------------------------------------------------
+
+    def set_watches(self, expressions: Any, namespace: Mapping[str, Any] | None = None) -> Watches:
+        """Watch these expressions and no others. ``namespace`` is where their names are looked up outside of a notebook."""
+        try:
+            self.watches.set(expressions, namespace)
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        return Watches(self.watched())
+
+    def watched(self) -> tuple[Watched, ...]:
+        """The watched expressions where the run stands."""
+        return self.watches.now(self._seen()) if self.watches.expressions and not self.closed else ()
+
+    def evaluate(self, text: Any, namespace: Mapping[str, Any] | None = None) -> Watched:
+        """One expression where the run stands, once."""
+        try:
+            value = evaluate.evaluated(evaluate.Expression(text, namespace), self._seen())
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        return Watched(text, evaluate.value_text(value), False, False)
+
+    def _seen(self, node: Any = None) -> Seen:
+        """What an expression sees: the node that runs next (or another), and the gradients that wait there."""
+        node = node if node is not None else self.run.current
+        held = self.run.held(node) if node is not None else None
+        return Seen(self.run, node, held, path_of(node, self.names) if node is not None else "")
+
+    # ---- edits -----------------------------------------------------------------------------------------------------
 
     def set_gradient(self, number: int, output: int, index: Any, value: Any) -> Stopped:
         """Change one element of a gradient that waits at a node."""
@@ -305,6 +383,29 @@ class StepSession:
             if self.closed:
                 raise Refused(self.closed)
             stopped = self._edit(number, output, lambda slots: replaced_gradient(slots, output, gradient))
+        self._tell("stopped", wire.to_json(stopped))
+        return stopped
+
+    def set_expression(
+        self, number: int, output: int, text: Any, namespace: Mapping[str, Any] | None = None
+    ) -> Stopped:
+        """Put the value of an expression, such as ``grad * 0``, in the place of a gradient that waits at a node."""
+        node = self._node(number)
+        if self.run.held(node) is None or self.picture.state(node) == "done":
+            raise Refused(f"no gradient waits at {node.name()}, so there is nothing to put another value for")
+        seen = self._seen(node)
+        try:
+            value = evaluate.evaluated(evaluate.Expression(text, namespace), seen.of_output(output))
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        return self._edit(number, output, lambda slots: replaced_gradient(slots, output, value))
+
+    def replace_by(self, number: int, output: int, text: Any, namespace: Mapping[str, Any] | None) -> Stopped:
+        """The same from Python, where names are looked up in ``namespace`` outside of a notebook. Views are told."""
+        with self.lock:
+            if self.closed:
+                raise Refused(self.closed)
+            stopped = self.set_expression(number, output, text, namespace)
         self._tell("stopped", wire.to_json(stopped))
         return stopped
 
@@ -322,77 +423,6 @@ class StepSession:
         self.edits.append((self.run.count, node.seq, output))
         self.reason, self.why = "edited", ""
         return self.picture.after(self, [node])
-
-    def _not_over(self) -> None:
-        if self.run.finished:
-            raise Refused("the run is over: every node has run. Step back, or restart, to see it again")
-
-    def _forward(self, reason: Reason, until: int, stops: bool) -> Stopped:
-        """Run nodes until ``until`` have run; with ``stops``, breakpoints stop it before. Tells why it stopped."""
-        self.reason, self.why, self.error = reason, "", None
-        begin = self.run.count
-        touched: list[Any] = []
-
-        def stop(run: BackwardRun, node: Any) -> bool:
-            if run.count > begin:
-                self.picture.ran(touched[-1])
-            if run.count >= until or (stops and run.count > begin and self._breaks(run, node)):
-                return True
-            touched.append(node)
-            return False
-
-        try:
-            if self.run.run(stop) is None and touched:
-                self.picture.ran(touched[-1])
-        except Exception as error:
-            self.reason, self.why, self.error = "exception", f"{type(error).__name__}: {error}", error
-        except BaseException:
-            self._cut_short(touched)
-            raise
-        if self.run.finished:
-            self.reason = "done"
-        return self.picture.after(self, touched)
-
-    def _breaks(self, run: BackwardRun, node: Any) -> bool:
-        if node.seq in self.nodes:
-            self.reason = "breakpoint"
-            return True
-        why = self.predicates.met_by(run.held(node))
-        if why:
-            self.reason, self.why = "predicate", why
-        return bool(why)
-
-    def _backward(self, reason: Reason, until: int) -> Stopped:
-        self.reason, self.why, self.error = reason, "", None
-        touched = []
-        try:
-            while self.run.count > until or (until == 0 and self._edited_here()):
-                node = self.run.back()
-                self.edits = [edit for edit in self.edits if edit[0] <= self.run.count]
-                if node is None:
-                    self.edits = []
-                    break
-                touched.append(node)
-        except RuntimeError as error:
-            raise Refused(str(error)) from None
-        except BaseException:
-            self._cut_short(touched)
-            raise
-        return self.picture.after(self, touched)
-
-    def _cut_short(self, touched: list[Any]) -> None:
-        """An interrupt came in the middle of a move: views are told how far it got."""
-        self.reason = "paused"
-        self._tell("stopped", wire.to_json(self.picture.after(self, touched)))
-
-    def _edited_here(self) -> bool:
-        return any(at >= self.run.count for at, _, _ in self.edits)
-
-    def _node(self, number: int) -> Any:
-        node = self.walk.node(number)
-        if node is None:
-            raise Refused(f"there is no node {number} in this graph")
-        return node
 
     # ---- waiting and ending ----------------------------------------------------------------------------------------
 
@@ -437,6 +467,9 @@ class StepSession:
                 return
             self.closed = why
             self.run.close()
+            self._from = None, None
+            self.inputs = None
+            self.watches.clear()
             self.walk.clear()
             self.picture = Picture(self.walk, self.run)
             self.error = None

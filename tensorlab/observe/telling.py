@@ -9,10 +9,10 @@ from tensorlab.observe import preview
 from tensorlab.observe.words import count_text, number_text, shape_text
 
 if TYPE_CHECKING:
-    from tensorlab.observe.session import StepSession
+    from tensorlab.observe.moves import Moves
 
 
-def sentence(session: StepSession) -> str:
+def sentence(session: Moves) -> str:
     """Where the run stands, why it stopped there, and what the next node would do."""
     run = session.run
     node = run.current
@@ -30,7 +30,7 @@ def sentence(session: StepSession) -> str:
     return " ".join(filter(None, said))
 
 
-def called(node: Node, session: StepSession) -> str:
+def called(node: Node, session: Moves) -> str:
     """A node as a person would call it: its name, and the user's name for its value or the module it is part of."""
     if type(node) is AccumulateGrad:
         label = session.names.of_tensor(node.variable)
@@ -39,7 +39,7 @@ def called(node: Node, session: StepSession) -> str:
     return f"{node.name()} ({label})" if label else node.name()
 
 
-def _why(session: StepSession) -> str:
+def _why(session: Moves) -> str:
     return {
         "breakpoint": ", at a breakpoint",
         "predicate": f", because {session.why}",

@@ -1,7 +1,7 @@
-"""Writes the TypeScript types of the documents in ``schema.py`` and ``schema_watching.py``.
+"""Writes the TypeScript types of the documents in ``schema.py``, ``schema_asking.py`` and ``schema_watching.py``.
 
-``python -m tensorlab.observe.typescript`` rewrites ``widgets/shared/snapshot.ts`` and ``watching.ts``; a test compares the files with
-what this module generates, so the two sides cannot drift apart.
+``python -m tensorlab.observe.typescript`` rewrites ``widgets/shared/snapshot.ts``, ``asking.ts`` and ``watching.ts``; a test compares the
+files with what this module generates, so the two sides cannot drift apart.
 """
 
 from __future__ import annotations
@@ -16,10 +16,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from tensorlab.observe import schema, schema_kept, schema_watching
+from tensorlab.observe import schema, schema_asking, schema_kept, schema_watching
 
 #: The file of each schema.
-FILES = {schema: "snapshot.ts", schema_watching: "watching.ts", schema_kept: "kept.ts"}
+FILES = {
+    schema: "snapshot.ts",
+    schema_asking: "asking.ts",
+    schema_watching: "watching.ts",
+    schema_kept: "kept.ts",
+}
 HEADER = "// Generated from tensorlab/observe/{}.py by `python -m tensorlab.observe.typescript`. Do not edit.\n"
 CONSTANTS = (
     "GRAPH",

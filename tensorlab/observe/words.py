@@ -31,6 +31,11 @@ def number_text(value: float) -> str:
     return f"{value:.2g}" if abs(value) < 99.5 else f"{value:.3g}"
 
 
+def percent_text(part: float) -> str:
+    """A part of a whole: ``42 %``, ``0.3 %``."""
+    return f"{100 * part:.3g} %" if abs(part) < 100 else f"{number_text(part)} times"
+
+
 def count_text(number: int, one: str, many: str | None = None) -> str:
     """A count with its noun: ``1 node``, ``1,200 nodes``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -89,7 +89,7 @@ def test_back_and_go_to_move_by_steps(session):
 
 def test_a_breakpoint_stops_before_its_node_and_lets_it_go_on(session, net):
     tanh = net["h"].grad_fn.seq
-    assert session.ask("setBreakpoints", nodes=[tanh]) == {"nodes": [tanh], "predicates": []}
+    assert session.ask("setBreakpoints", nodes=[tanh]) == {"nodes": [tanh], "predicates": [], "together": False}
     stopped = session.ask("continue")
     assert (stopped["node"], stopped["reason"]) == (tanh, "breakpoint")
     assert "at a breakpoint" in stopped["sentence"]
@@ -177,7 +177,11 @@ BAD = [
     ("inspect", {"node": -1}, "there is no node -1"),
     ("setBreakpoints", {"nodes": [5.5]}, "must be a list of node ids"),
     ("setBreakpoints", {"nodes": [10**9]}, "there is no node"),
-    ("setBreakpoints", {"nodes": [], "predicates": [{"kind": "huge"}]}, "out of nan, inf, norm_above, norm_below"),
+    (
+        "setBreakpoints",
+        {"nodes": [], "predicates": [{"kind": "huge"}]},
+        "out of nan, inf, norm_above, norm_below, shape, module, line, hit",
+    ),
     ("setBreakpoints", {"nodes": [], "predicates": [{"kind": "norm_above"}]}, "needs a 'value'"),
     ("setBreakpoints", {"nodes": [], "predicates": {"kind": "nan"}}, "must be a list"),
     ("setGradient", {"node": "LOSS", "index": [0], "value": 1}, "'index' has 1 numbers, but the gradient has 0"),

@@ -31,7 +31,12 @@ function shown(shape: readonly number[]) {
   const moved = vi.fn();
   const say = vi.fn();
   const set = vi.fn(() => Promise.resolve());
-  const map = new HeatMap(preview, { name: 'grad', set }, { part: 'incoming.0', load, moved }, say);
+  const map = new HeatMap(
+    preview,
+    { name: 'grad', setAll: vi.fn(), set },
+    { part: 'incoming.0', load, moved },
+    say,
+  );
   document.body.replaceChildren(map.element);
   const cell = () => document.activeElement as HTMLElement;
   const press = async (key: string, times = 1) => {

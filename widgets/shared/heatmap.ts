@@ -16,6 +16,8 @@ export interface Editing {
   readonly name: string;
   /** Asks for the new value of one element; resolves when it is set. */
   set(index: Index, value: number | string): Promise<void>;
+  /** Puts what an expression such as `grad * 0` gives in the place of all; resolves when it is there. */
+  setAll(expression: string): Promise<void>;
 }
 
 export interface Paging {

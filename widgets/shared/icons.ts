@@ -34,6 +34,11 @@ export const ICONS = {
   save: 'M8 2.5v7M4.9 6.6 8 9.7l3.1-3.1M2.8 10.6v2.6h10.4v-2.6',
   store: 'M3 4.2c0-2.6 10-2.6 10 0v7.6c0 2.6-10 2.6-10 0ZM3 4.2c0 2.6 10 2.6 10 0M3 8c0 2.6 10 2.6 10 0',
   again: 'M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3',
+  over: 'M2.2 8.6a5.8 5 0 0 1 11.2-.8M13.9 3.9l-.4 4.1-3.9-.7M8 12.2v.1',
+  eye: 'M1.8 8c3.4-5 9-5 12.4 0-3.4 5-9 5-12.4 0ZM8 6.4v3.2M6.4 8h3.2',
+  stop: 'M4 4h8v8H4Z',
+  changed: 'M8 3 13.4 12.6H2.6Z',
+  scale: 'M8 2.5v11M3 5h10M3 5 1.6 9.4h2.8ZM13 5l-1.4 4.4h2.8Z',
 } as const;
 
 export type IconName = keyof typeof ICONS;
@@ -47,6 +52,8 @@ const FILLED: ReadonlySet<string> = new Set<IconName>([
   'octagon',
   'pause',
   'record',
+  'stop',
+  'changed',
 ]);
 
 export function icon(name: IconName, size = 14): SVGElement {

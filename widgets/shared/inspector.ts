@@ -1,7 +1,7 @@
 // Everything about one node, or one folded part, in words, numbers and small pictures.
 import { arrayView, type Editing, type Paging } from './arrays';
 import { h } from './dom';
-import { bytes, plural, shape as shapeText } from './format';
+import { bytes, plural, shape as shapeText, short } from './format';
 import { icon, type IconName } from './icons';
 import { openerFor } from './codelink';
 import { ghosts } from './ghost';
@@ -67,6 +67,7 @@ function inspectNode(opened: Opened): HTMLElement[] {
     label ? h('code', {}, label) : null,
     module && module !== label ? h('span', { class: 'tl-muted' }, module) : null,
     stateChip(opened.state),
+    detail?.badge ? h('span', { class: 'tl-chip tl-badge', 'data-testid': 'tl-badge' }, detail.badge) : null,
     site ? madeIn(site, opened.openSite) : null,
   );
   const facts = section('', factsOf(opened));
@@ -164,6 +165,7 @@ function gradientParts(opened: Opened, detail: NodeDetail): (HTMLElement | null)
   return [
     section('What this node does', formulas(detail, true)),
     ...detail.gradients.map(slot => gradientPart(opened, slot)),
+    ledgerPart(opened, detail),
     savedPart(opened, detail),
     goesTo(opened, detail, 'Will go to'),
     valuePart(opened, detail),
@@ -199,7 +201,61 @@ function gradientPart(opened: Opened, slot: GradientSlot): HTMLElement | null {
   const body = preview
     ? arrayView(preview, opened.editing(slot), opened.paging(`${role}.${slot.output}`))
     : h('p', { class: 'tl-muted' }, role === 'incoming' ? 'No gradient has come here yet.' : 'None.');
-  return h('section', { 'data-testid': `tl-gradient-${role}` }, title, body);
+  const editing = preview ? opened.editing(slot) : null;
+  return h(
+    'section',
+    { 'data-testid': `tl-gradient-${role}` },
+    title,
+    body,
+    editing && expressionForm(editing),
+  );
+}
+
+/** `grad = [grad * 0]`: another value for the whole of a gradient that waits. */
+function expressionForm(editing: Editing): HTMLElement {
+  const input = h('input', {
+    class: 'tl-input',
+    placeholder: 'grad * 0',
+    spellcheck: 'false',
+    autocomplete: 'off',
+    'aria-label': `${editing.name} by an expression`,
+    'data-testid': 'tl-edit-expression',
+  });
+  const hint = h('span', { class: 'tl-wrong', 'aria-live': 'polite' });
+  const name = h('label', {}, h('code', {}, `${editing.name} = `), input);
+  const form = h('form', { class: 'tl-editor tl-by-expression' }, name, hint);
+  form.addEventListener('submit', event => {
+    event.preventDefault();
+    const text = input.value.trim();
+    if (text) editing.setAll(text).catch((error: Error) => (hint.textContent = error.message));
+  });
+  form.addEventListener('keydown', event => {
+    if (!/^F\d/.test(event.key)) event.stopPropagation();
+    if (event.key === 'Escape')
+      (form.closest('.tl') as HTMLElement | null)?.querySelector<HTMLElement>('[role="tree"]')?.focus();
+  });
+  return form;
+}
+
+/** What adds up to the gradient of a leaf. */
+function ledgerPart({ scene, go }: Opened, { contributions }: NodeDetail): HTMLElement | null {
+  const { id } = scene.outline.graph.nodes;
+  const rows = contributions.map(({ node, source, place, time, norm, state }) => {
+    const words = [place, time, norm === null ? '' : `norm ${short(norm)}`, state]
+      .filter(Boolean)
+      .join(' · ');
+    const at = node < 0 ? -1 : id.indexOf(node);
+    const name = at < 0 ? h('code', {}, source) : link(source, '', () => go(at));
+    return h(
+      'li',
+      { class: `tl-contribution${node < 0 ? '' : ' tl-of-pass'}` },
+      name,
+      h('span', { class: 'tl-muted' }, words),
+    );
+  });
+  return rows.length
+    ? section('Adds up to .grad', h('ul', { class: 'tl-ledger', 'data-testid': 'tl-ledger' }, ...rows))
+    : null;
 }
 
 function savedPart({ paging }: Opened, { saved, freed_by }: NodeDetail): HTMLElement | null {

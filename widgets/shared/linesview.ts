@@ -379,13 +379,14 @@ function scrubberRun({ graph, steps }: LinesDocument): Run {
     changes,
     histogram: [],
     sentence: '',
+    watches: [],
     detail: null,
   };
   return startRun({
     schema: 'tensorlab.session/1',
     graph,
     stopped,
-    breakpoints: { nodes: [], predicates: [] },
+    breakpoints: { nodes: [], predicates: [], together: false },
     blocking: false,
     closed: '',
   });

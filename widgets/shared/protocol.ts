@@ -76,7 +76,22 @@ export interface Listener {
 }
 
 /** Commands whose answer says where the run stands now. */
-const MOVES = new Set(['next', 'stepBack', 'continue', 'runTo', 'goTo', 'restart', 'setGradient', 'finish']);
+const MOVES = new Set([
+  'next',
+  'stepIn',
+  'stepOut',
+  'stepBack',
+  'continue',
+  'goto',
+  'runTo',
+  'goTo',
+  'restart',
+  'setGradient',
+  'setExpression',
+  'finish',
+]);
+/** Commands whose answer the other views on the model are told as an event. */
+const TOLD: Record<string, string> = { setBreakpoints: 'breakpoints', setWatches: 'watches' };
 
 /** Numbers the requests of one view and finds their answers. */
 export class Client {
@@ -138,6 +153,6 @@ export class Client {
     if (asked && success) asked.resolve(body);
     else if (asked) asked.reject(new Refused(message ?? `${command} was refused`));
     else if (success && MOVES.has(command)) this.listener.event('stopped', body);
-    else if (success && command === 'setBreakpoints') this.listener.event('breakpoints', body);
+    else if (success && TOLD[command]) this.listener.event(TOLD[command], body);
   }
 }

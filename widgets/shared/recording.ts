@@ -1,14 +1,16 @@
 // A recorded backward pass that answers as a session does, so that the stepper plays it without a kernel.
 import type { Request, Transport } from './protocol';
+import { groupToLeave, hasLeft, stopsAt } from './recordedstops';
 import {
   STATES,
   type Changes,
+  type Graph,
   type NodeDetail,
-  type Predicate,
   type Reason,
   type SessionState,
   type Stopped,
 } from './snapshot';
+import type { Predicate } from './asking';
 
 export interface Recording {
   readonly schema: string;
@@ -51,6 +53,7 @@ class RecordedSession {
   private step = 0;
   private breaks: readonly number[] = [];
   private predicates: readonly Predicate[] = [];
+  private together = false;
   private readonly stops: readonly Stopped[];
 
   constructor(private readonly recording: Recording) {
@@ -82,7 +85,12 @@ class RecordedSession {
       case 'initialize':
         return { ...this.recording.state, stopped: this.at('entry'), blocking: false };
       case 'next':
+        if (given.granularity === 'module') return this.leave(false, given);
         return this.go(Math.min(this.step + count, last), 'step', given);
+      case 'stepIn':
+        return this.go(Math.min(this.step + 1, last), 'step', given);
+      case 'stepOut':
+        return this.leave(true, given);
       case 'stepBack':
         return this.go(Math.max(this.step - count, 0), 'back', given);
       case 'goTo':
@@ -98,7 +106,8 @@ class RecordedSession {
       case 'setBreakpoints':
         this.breaks = (given.nodes as number[]) ?? [];
         this.predicates = (given.predicates as Predicate[]) ?? [];
-        return { nodes: this.breaks, predicates: this.predicates };
+        this.together = given.together === true;
+        return { nodes: this.breaks, predicates: this.predicates, together: this.together };
       case 'inspect':
         return this.detail(Number(given.node));
       case 'disconnect':
@@ -114,18 +123,37 @@ class RecordedSession {
     return at;
   }
 
+  private get graph(): Graph {
+    return this.recording.state.graph;
+  }
+
   private proceed(given: Record<string, unknown>): unknown {
     const last = this.stops.length - 1;
-    const moment = this.moment(this.step);
-    for (let step = this.step + 1; step < last; step++) {
-      advance(moment, this.stops[step].changes);
-      const { node } = this.stops[step];
-      if (this.breaks.includes(node)) return this.go(step, 'breakpoint', given);
-      const norm = moment.nodes.get(node)?.norm ?? null;
-      if (this.predicates.some(predicate => fulfils(predicate, norm)))
-        return this.go(step, 'predicate', given);
+    const moment = this.moment(0);
+    const hits = { count: 0 };
+    for (let step = 0; step < last; step++) {
+      if (step) advance(moment, this.stops[step].changes);
+      const { node: id } = this.stops[step];
+      const waiting = { node: this.graph.nodes.id.indexOf(id), norm: moment.nodes.get(id)?.norm ?? null };
+      const met = stopsAt(this.graph, this.predicates, this.together, waiting, hits);
+      if (step <= this.step) continue;
+      if (this.breaks.includes(id)) return this.go(step, 'breakpoint', given);
+      if (met) return this.go(step, 'predicate', given);
     }
     return this.go(last, 'done', given);
+  }
+
+  /** Steps over the module of the next node, or out of the one around it. */
+  private leave(out: boolean, given: Record<string, unknown>): unknown {
+    const { graph } = this;
+    const last = this.stops.length - 1;
+    const at = (step: number) => graph.nodes.id.indexOf(this.stops[step].node);
+    const group = groupToLeave(graph, at(this.step), out);
+    if (group < 0 && out) throw new Declined('This node is in no module inside another.');
+    if (group < 0) return this.go(Math.min(this.step + 1, last), 'step', given);
+    let step = this.step + 1;
+    while (step < last && !hasLeft(graph, at(step), group)) step++;
+    return this.go(Math.min(step, last), 'step', given);
   }
 
   private go(step: number, reason: Reason, given: Record<string, unknown>): unknown {
@@ -181,11 +209,4 @@ class RecordedSession {
 function advance({ nodes, flow }: Moment, changes: Changes): void {
   changes.node.forEach((id, k) => nodes.set(id, { state: changes.state[k], norm: changes.norm[k] }));
   changes.edge.forEach((edge, k) => flow.set(edge, changes.flow[k]));
-}
-
-/** A norm of null stands for one that is not finite. */
-function fulfils({ kind, value }: Predicate, norm: number | null): boolean {
-  if (kind === 'nan' || kind === 'inf') return norm === null;
-  if (norm === null) return kind === 'norm_above';
-  return kind === 'norm_above' ? norm > (value ?? Infinity) : norm < (value ?? -Infinity);
 }

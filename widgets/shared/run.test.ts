@@ -85,8 +85,13 @@ describe('a run', () => {
   });
 
   test('takes breakpoints as they are now, not as changes', () => {
-    let run = applyBreakpoints(start(), { nodes: [ID + 3, ID + 4], predicates: [] });
-    run = applyBreakpoints(run, { nodes: [ID + 4], predicates: [{ kind: 'nan', value: null }] });
+    let run = applyBreakpoints(start(), { nodes: [ID + 3, ID + 4], predicates: [], together: false });
+    run = applyBreakpoints(run, {
+      nodes: [ID + 4],
+      predicates: [{ kind: 'nan', value: null, text: '' }],
+      together: true,
+    });
+    expect(run.together).toBe(true);
     expect([...run.breaks]).toEqual([4]);
     expect(run.predicates).toHaveLength(1);
   });

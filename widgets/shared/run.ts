@@ -1,13 +1,6 @@
 // Where a run stands, as plain values: each answer from Python makes the next one from the last.
-import {
-  STATES,
-  type Breakpoints,
-  type Graph,
-  type Predicate,
-  type Reason,
-  type SessionState,
-  type Stopped,
-} from './snapshot';
+import { STATES, type Graph, type Reason, type SessionState, type Stopped } from './snapshot';
+import type { Breakpoints, Predicate, Watched } from './asking';
 
 export const IDLE = STATES.indexOf('idle');
 export const WAITING = STATES.indexOf('waiting');
@@ -35,6 +28,9 @@ export interface Run {
   readonly edited: ReadonlySet<number>;
   readonly breaks: ReadonlySet<number>;
   readonly predicates: readonly Predicate[];
+  /** Conditions must hold together. */
+  readonly together: boolean;
+  readonly watches: readonly Watched[];
   readonly histogram: readonly number[];
   readonly sentence: string;
   readonly blocking: boolean;
@@ -64,6 +60,8 @@ export function startRun({ graph, stopped, breakpoints, blocking }: SessionState
     edited: new Set(),
     breaks: new Set(),
     predicates: [],
+    together: false,
+    watches: [],
     histogram: [],
     sentence: '',
     blocking,
@@ -108,13 +106,24 @@ export function applyStopped(run: Run, stopped: Stopped): Run {
     current: stopped.node < 0 ? -1 : place(stopped.node),
     edited: new Set(stopped.edited.map(place).filter(i => i >= 0)),
     histogram: stopped.histogram,
+    watches: stopped.watches,
     sentence: stopped.sentence,
   };
 }
 
-export function applyBreakpoints(run: Run, { nodes, predicates }: Breakpoints): Run {
+export function applyBreakpoints(run: Run, { nodes, predicates, together }: Breakpoints): Run {
   const breaks = new Set(Array.from(nodes, id => run.positions.get(id) ?? -1).filter(i => i >= 0));
-  return { ...run, breaks, predicates };
+  return { ...run, breaks, predicates, together };
+}
+
+/**
+ * Nodes that a gradient came to which is not finite, as far as it is known: what waits there, and what was sent there along edges.
+ */
+export function notFinite({ graph, norm, flow }: Run): Set<number> {
+  const found = new Set<number>();
+  norm.forEach((size, node) => Number.isNaN(size) && found.add(node));
+  flow.forEach((size, edge) => Number.isNaN(size) && found.add(graph.edges.source[edge]));
+  return found;
 }
 
 /** The run as it is shown once its session is over. */

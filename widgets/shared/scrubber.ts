@@ -1,7 +1,9 @@
 // Time: one tick for each node in the order they run, breakpoints above. Drag it or use the arrow keys to go to a step.
 import { h, onFrame, setAttributes, Undos } from './dom';
+import { plural } from './format';
+import { ICONS } from './icons';
 import { Pen } from './paint';
-import { CURRENT, DONE, isOver, WAITING, type Run } from './run';
+import { CURRENT, DONE, isOver, notFinite, WAITING, type Run } from './run';
 import { readTokens, watchTheme } from './theme';
 
 const HEIGHT = 30;
@@ -42,6 +44,7 @@ export class Scrubber {
   private readonly undos = new Undos();
   private readonly frame = onFrame(() => this.paint());
   private run: Run | null = null;
+  private bad: ReadonlySet<number> = new Set();
   private width = 0;
   /** Where a drag is, before the answer comes. */
   private wished: number | null = null;
@@ -73,10 +76,18 @@ export class Scrubber {
 
   show(run: Run): void {
     this.run = run;
+    this.bad = notFinite(run);
+    const { breaks, edited } = run;
+    const marks = [
+      breaks.size && plural(breaks.size, 'breakpoint'),
+      edited.size && `${plural(edited.size, 'node')} edited`,
+      this.bad.size && `${plural(this.bad.size, 'node')} with NaN or Inf`,
+    ].filter(Boolean);
     setAttributes(this.element, {
       'aria-valuemax': run.total,
       'aria-valuenow': run.step,
-      'aria-valuetext': `step ${run.step} of ${run.total}`,
+      'aria-valuetext': [`step ${run.step} of ${run.total}`, ...marks].join(', '),
+      'data-marks': `${breaks.size} ${edited.size} ${this.bad.size}`,
       'aria-disabled': run.closed ? 'true' : null,
     });
     this.frame.ask();
@@ -173,7 +184,7 @@ export class Scrubber {
     const spread = spreadOf(run.total, width);
     if (spread.single) for (let k = 0; k < run.total; k++) this.paintTick(k, spread.pitch);
     else this.paintBar(spread.pitch);
-    this.paintBreaks(spread.pitch);
+    this.paintMarks(spread.pitch);
     if (this.wished !== null && this.wished !== run.step) {
       ctx.fillStyle = tokens.ink;
       ctx.fillRect(PAD + this.wished * spread.pitch - 0.5, 6, 1, HEIGHT - 8);
@@ -241,16 +252,33 @@ export class Scrubber {
     }
   }
 
-  private paintBreaks(pitch: number): void {
+  /** Above: octagons for breakpoints, a pencil for an edit. Below: a cross where a gradient is not finite. */
+  private paintMarks(pitch: number): void {
     const { ctx, tokens } = this.pen;
-    const run = this.run!;
-    if (!run.breaks.size) return;
-    ctx.fillStyle = tokens.warn;
-    for (let k = 0; k < run.schedule.length; k++) {
-      if (!run.breaks.has(run.schedule[k])) continue;
-      octagon(ctx, PAD + (k + 0.5) * pitch, 6, 4.5);
+    const { breaks, edited, schedule } = this.run!;
+    if (!breaks.size && !edited.size && !this.bad.size) return;
+    ctx.fillStyle = ctx.strokeStyle = tokens.warn;
+    for (let k = 0; k < schedule.length; k++) {
+      const node = schedule[k];
+      const x = PAD + (k + 0.5) * pitch;
+      if (breaks.has(node)) octagon(ctx, x, 6, 4.5);
+      else if (edited.has(node)) stroked(ctx, PENCIL, x - 5, 0.5, 10 / 16);
+      if (this.bad.has(node)) stroked(ctx, CROSS, x - 3, HEIGHT - 6.5, 6 / 16);
     }
   }
+}
+
+const PENCIL = ICONS.pencil;
+const CROSS = ICONS.close;
+
+/** An icon at a place of the canvas, drawn as a line of one width whatever its size. */
+function stroked(ctx: CanvasRenderingContext2D, path: string, x: number, y: number, scale: number): void {
+  ctx.save();
+  ctx.translate(x, y);
+  ctx.scale(scale, scale);
+  ctx.lineWidth = 1.4 / scale;
+  ctx.stroke(new Path2D(path));
+  ctx.restore();
 }
 
 function octagon(ctx: CanvasRenderingContext2D, x: number, y: number, radius: number): void {

@@ -1,5 +1,6 @@
 // Generated from tensorlab/observe/schema.py by `python -m tensorlab.observe.typescript`. Do not edit.
 
+import type { Breakpoints, Contribution, Watched } from './asking';
 import type { KeepColumns, StorageColumns, Stretched } from './kept';
 
 export const GRAPH = 'tensorlab.graph/1';
@@ -26,8 +27,6 @@ export type Reason =
   | 'paused'
   | 'done'
   | 'exception';
-
-export type PredicateKind = 'nan' | 'inf' | 'norm_above' | 'norm_below';
 
 /**
  * A place in the user's code. `cell` is the execution count of a notebook cell, or -1 outside notebooks.
@@ -217,16 +216,12 @@ export interface NodeDetail {
   readonly freed_by: Site | null;
   readonly hooks: readonly string[];
   readonly neighbours: readonly Neighbour[];
+  /** of a leaf */
+  readonly contributions: readonly Contribution[];
+  /** "2 contributions: cell 7 twice", or "" */
+  readonly badge: string;
   /** a sentence for what is unusual here, or "" */
   readonly note: string;
-}
-
-/**
- * A condition that stops a run before the node whose incoming gradient fulfils it.
- */
-export interface Predicate {
-  readonly kind: PredicateKind;
-  readonly value: number | null;
 }
 
 /**
@@ -263,16 +258,9 @@ export interface Stopped {
   /** 64 bins of the gradient that waits at `node` */
   readonly histogram: readonly number[];
   readonly sentence: string;
+  readonly watches: readonly Watched[];
   /** of the node that the request wanted to see next */
   readonly detail: NodeDetail | null;
-}
-
-/**
- * All breakpoints of a session, as they are now.
- */
-export interface Breakpoints {
-  readonly nodes: readonly number[];
-  readonly predicates: readonly Predicate[];
 }
 
 /**

@@ -2,12 +2,13 @@
 import './theme.css';
 import type { Editing, Paging } from './arrays';
 import { Conditions } from './conditions';
-import { button, enable, type Key } from './controls';
+import { button, enable } from './controls';
 import { h, Undos, type Undo } from './dom';
 import { exporterOf, type Exporter } from './export';
 import { inspect } from './inspector';
 import { runOverview } from './overview';
 import { Client, Refused, type Transport } from './protocol';
+import { Questions } from './questions';
 import {
   applyBreakpoints,
   applyStopped,
@@ -22,16 +23,9 @@ import {
 } from './run';
 import type { Item } from './scene';
 import { Scrubber } from './scrubber';
-import type {
-  ArrayWindow,
-  Breakpoints,
-  GradientSlot,
-  NodeDetail,
-  Predicate,
-  SessionState,
-  Site,
-  Stopped,
-} from './snapshot';
+import type { ArrayWindow, GradientSlot, NodeDetail, SessionState, Site, Stopped } from './snapshot';
+import type { Breakpoints, Predicate, Watches } from './asking';
+import { enableButtons, stepButtons, stepKeys, type StepActions, type StepButtons } from './stepcontrols';
 import { Viewer } from './viewer';
 
 export interface StepperOptions {
@@ -57,6 +51,8 @@ const closing = (body: unknown) => {
 };
 
 const LINES_KEPT = 200;
+/** Milliseconds after which a move that has not ended can be stopped. */
+const LONG = 400;
 
 class Stepper {
   private readonly client: Client;
@@ -64,7 +60,8 @@ class Stepper {
   private readonly scrubber: Scrubber;
   private readonly conditions: Conditions;
   private readonly undos = new Undos();
-  private readonly buttons: Record<'restart' | 'back' | 'next' | 'continue' | 'finish', HTMLButtonElement>;
+  private readonly questions: Questions;
+  private readonly buttons: StepButtons;
   private readonly output = h('pre', { class: 'tl-output', 'data-testid': 'tl-output', hidden: true });
   private run: Run | null = null;
   /** Details that hold at this step, by node id. */
@@ -89,7 +86,7 @@ class Stepper {
     this.viewer = new Viewer(element, {
       testid: 'tl-stepper',
       what: 'backward',
-      keys: this.keys(),
+      keys: stepKeys(this.acts()),
       fill: options.fill,
       exporter: options.exporter ?? exporterOf(this.client),
       least: 430,
@@ -101,20 +98,31 @@ class Stepper {
       },
     });
     this.scrubber = new Scrubber(this.viewer.root, step => this.goTo(step));
+    this.questions = new Questions(
+      this.client,
+      () => this.viewer,
+      () => this.run,
+      ({ watches }) => this.run && this.setRun({ ...this.run, watches }),
+      (command, error) => this.refused(command, error),
+    );
     this.conditions = new Conditions(
-      predicates => void this.setBreaks(this.run?.breaks ?? new Set(), predicates),
+      (predicates, together) => void this.setBreaks(this.run?.breaks ?? new Set(), predicates, together),
       () => void this.setBreaks(new Set(), this.run?.predicates ?? []),
       () => this.viewer.focus(),
     );
-    this.buttons = this.makeButtons();
-    const { restart, back, next, continue: go, finish } = this.buttons;
-    this.viewer.controls.prepend(restart, back, next, go, finish, this.conditions.button);
-    this.viewer.root.append(this.conditions.panel);
+    this.buttons = stepButtons(this.acts());
+    const { restart, back, next, over, out, continue: go, finish, stop, watch } = this.buttons;
+    const { button: conditions, panel } = this.conditions;
+    this.viewer.controls.prepend(restart, back, next, over, out, go, finish, stop, conditions, watch);
+    this.viewer.root.append(panel);
     this.viewer.showTime(this.scrubber.element);
-    this.viewer.foot.before(this.output);
+    const { sheet, watches } = this.questions;
+    this.viewer.foot.before(sheet.element, watches.element, this.output);
     this.undos.add(() => this.client.close(), this.viewer.undo, this.scrubber.undo, this.conditions.undo);
-    for (const each of [restart, back, next, go, this.conditions.button]) enable(each, false);
-    finish.hidden = true;
+    this.undos.add(watches.undo);
+    enableButtons(this.buttons, null);
+    enable(conditions, false);
+    stop.hidden = true;
     this.keepMenuAway();
     this.start();
   }
@@ -145,6 +153,7 @@ class Stepper {
       .then(state => {
         this.run = startRun(state);
         const { graph } = state;
+        this.conditions.offer(graph);
         this.viewer.setTitle(graph.title);
         this.viewer.setGraph(graph, this.run, this.run.current < 0 ? null : this.run.current);
         if (state.closed) this.run = closeRun(this.run, closing({ message: state.closed }));
@@ -153,42 +162,18 @@ class Stepper {
       .catch((error: Error) => this.viewer.giveUp(`This run could not be shown: ${error.message}`));
   }
 
-  private keys(): Key[] {
-    return [
-      { name: 'F10', does: 'Next: run one node', run: () => this.step(1) },
-      { name: 'Shift+F10', does: 'Back: undo the last node, bit for bit', run: () => this.step(-1) },
-      { name: 'F9', does: 'Continue to the next breakpoint, or to the end', run: () => this.ask('continue') },
-      { name: 'r', does: 'Run to the opened node', run: () => this.runTo(this.target()) },
-      {
-        name: 'b',
-        does: 'Break before the opened node, or no more',
-        run: () => void this.toggleBreak(this.target()),
-      },
-      { name: 'e', does: 'Edit a value of the waiting gradient', run: () => this.edit() },
-    ];
-  }
-
-  private makeButtons() {
-    const ask = (command: string) => () => this.ask(command);
+  private acts(): StepActions {
     return {
-      restart: button({ icon: 'restart', label: 'Restart', testid: 'tl-restart' }, ask('restart')),
-      back: button({ icon: 'back', label: 'Back', key: 'Shift+F10', testid: 'tl-back' }, () => this.step(-1)),
-      next: button({ icon: 'next', label: 'Next', key: 'F10', testid: 'tl-next', primary: true }, () =>
-        this.step(1),
-      ),
-      continue: button(
-        { icon: 'continue', label: 'Continue', key: 'F9', testid: 'tl-continue' },
-        ask('continue'),
-      ),
-      finish: button(
-        {
-          icon: 'finish',
-          label: 'Finish',
-          testid: 'tl-finish',
-          title: 'Run to the end and let the waiting cell go on',
-        },
-        ask('finish'),
-      ),
+      ask: (command, given) => this.ask(command, given),
+      step: by => this.step(by),
+      runToTarget: () => this.runTo(this.target()),
+      toggleBreak: () => void this.toggleBreak(this.target()),
+      edit: () => this.edit(),
+      editAll: () => this.editAll(),
+      compare: () => void this.questions.compare(),
+      check: () => void this.questions.check(this.target()),
+      watch: () => this.questions.watches.open(),
+      pause: () => this.pause(),
     };
   }
 
@@ -212,6 +197,7 @@ class Stepper {
     if (!this.run) return;
     if (name === 'stopped') this.arrive(body as Stopped);
     else if (name === 'breakpoints') this.setRun(applyBreakpoints(this.run, body as Breakpoints));
+    else if (name === 'watches') this.setRun({ ...this.run, watches: (body as Watches).watches });
     else if (name === 'closed') this.setRun(closeRun(this.run, closing(body)));
     else if (name === 'output') this.print((body as { text?: string } | null)?.text ?? '');
   }
@@ -264,13 +250,27 @@ class Stepper {
   /** Sends a move. The answer brings what is to be seen of the node where it stops. */
   private async move(command: string, parameters: Record<string, unknown>): Promise<void> {
     const inspect = this.viewer.picture.visible;
+    const long = window.setTimeout(() => this.takesLong(true), LONG);
     try {
       const stopped = await this.client.request<Stopped>(command, { ...parameters, inspect });
       this.viewer.fail(null);
       this.arrive(stopped);
     } catch (error) {
       this.refused(command, error as Error);
+    } finally {
+      clearTimeout(long);
+      this.takesLong(false);
     }
+  }
+
+  private takesLong(long: boolean): void {
+    this.buttons.stop.hidden = !long;
+    if (long) this.viewer.say('Still running. Stop (s) ends it, and so does interrupting the kernel.');
+  }
+
+  /** Asks for a stop before the next node; Python interrupts a hook that does not come back. */
+  private pause(): void {
+    if (this.run && !this.run.closed) this.client.request('pause').catch(() => undefined);
   }
 
   private refused(command: string, error: Error): void {
@@ -291,6 +291,7 @@ class Stepper {
       }
       this.setRun(run);
       if (run.reason === 'exception') this.viewer.fail(run.sentence);
+      this.questions.tellOfEdits(run);
       if (run.current >= 0) this.viewer.picture.reveal(run.current);
     } catch (error) {
       this.viewer.fail(`A message from Python could not be shown: ${(error as Error).message}`);
@@ -312,16 +313,10 @@ class Stepper {
     this.viewer.root.classList.toggle('tl-closed', run.closed);
     this.viewer.setStatus(statusOf(run) + (run.blocking && !isOver(run) ? ' · a cell waits' : ''));
     this.viewer.say(run.sentence);
-    const over = isOver(run);
-    const { restart, back, next, continue: go, finish } = this.buttons;
-    enable(restart, !run.closed && run.step > 0);
-    enable(back, !run.closed && run.step > 0);
-    enable(next, !run.closed && !over);
-    enable(go, !run.closed && !over);
-    finish.hidden = !run.blocking;
-    enable(finish, !run.closed && !over);
+    enableButtons(this.buttons, run);
     enable(this.conditions.button, !run.closed);
-    this.conditions.show(run.predicates, run.breaks.size);
+    this.conditions.show(run.predicates, run.breaks.size, run.together);
+    this.questions.watches.show(run.watches);
     this.scrubber.show(run);
     this.inspect(true);
   }
@@ -335,17 +330,25 @@ class Stepper {
     return this.setBreaks(breaks, this.run.predicates);
   }
 
-  private async setBreaks(nodes: ReadonlySet<number>, predicates: readonly Predicate[]): Promise<void> {
+  private async setBreaks(
+    nodes: ReadonlySet<number>,
+    predicates: readonly Predicate[],
+    together = this.run?.together ?? false,
+  ): Promise<void> {
     if (!this.run || this.run.closed) return;
     const ids = [...nodes].map(node => this.idOf(node));
     // Only the answer to the latest wish is shown: an earlier one would take a tick away for a moment.
     const wish = ++this.wishes;
     try {
-      const answer = await this.client.request<Breakpoints>('setBreakpoints', { nodes: ids, predicates });
+      const answer = await this.client.request<Breakpoints>('setBreakpoints', {
+        nodes: ids,
+        predicates,
+        together,
+      });
       this.viewer.fail(null);
       if (this.run && wish === this.wishes) this.setRun(applyBreakpoints(this.run, answer));
     } catch (error) {
-      this.conditions.show(this.run.predicates, this.run.breaks.size);
+      this.conditions.show(this.run.predicates, this.run.breaks.size, this.run.together);
       this.refused('setBreakpoints', error as Error);
     }
   }
@@ -441,7 +444,13 @@ class Stepper {
       const request = { node, output: slot.output, index, value, ...seen };
       this.arrive(await this.client.request<Stopped>('setGradient', request));
     };
-    return { name: slot.name, set };
+    const setAll = async (expression: string) => {
+      const node = this.idOf(item);
+      const seen = { inspect: node, windows: this.windows.get(node) ?? {} };
+      const request = { node, output: slot.output, expression, ...seen };
+      this.arrive(await this.client.request<Stopped>('setExpression', request));
+    };
+    return { name: slot.name, set, setAll };
   }
 
   private paging(item: Item, part: string): Paging | null {
@@ -465,6 +474,13 @@ class Stepper {
     if (!cell || !this.canEdit(this.target()))
       this.viewer.say('No gradient waits here that could be edited.');
     else cell.click();
+  }
+
+  private editAll(): void {
+    const input = this.viewer.inspector.querySelector<HTMLElement>('[data-testid="tl-edit-expression"]');
+    if (!input || !this.canEdit(this.target()))
+      this.viewer.say('No gradient waits here that could be edited.');
+    else input.focus({ preventScroll: false });
   }
 
   private actions(item: number, detail: NodeDetail | null): HTMLElement[] {
@@ -491,6 +507,19 @@ class Stepper {
     breakButton.classList.add('tl-break');
     breakButton.setAttribute('aria-pressed', String(broken));
     actions.push(breakButton);
+    if (run.edited.has(item))
+      actions.push(
+        button(
+          { icon: 'changed', label: 'What changed', key: 'c', testid: 'tl-compare' },
+          () => void this.questions.compare(),
+        ),
+      );
+    actions.push(
+      button(
+        { icon: 'scale', label: 'Check backward', key: 'g', testid: 'tl-check' },
+        () => void this.questions.check(item),
+      ),
+    );
     return actions;
   }
 }

@@ -173,6 +173,7 @@ export function stoppedOf(facts: Partial<Stopped> = {}): Stopped {
     changes: { node: [], state: [], norm: [], edge: [], flow: [] },
     histogram: [],
     sentence: '',
+    watches: [],
     detail: null,
     ...facts,
   };
@@ -193,7 +194,7 @@ export function sessionOf(graph: Graph): SessionState {
     upcoming,
     changes,
   });
-  const breakpoints = { nodes: [], predicates: [] };
+  const breakpoints = { nodes: [], predicates: [], together: false };
   return { schema: SESSION, graph, stopped, breakpoints, blocking: false, closed: '' };
 }
 

@@ -13,6 +13,7 @@ import anywidget
 from tensorlab.display.bundle import kept
 from tensorlab.display.player import view_page
 from tensorlab.display.saving import file_stem, saved
+from tensorlab.engine import sites
 from tensorlab.observe import wire
 from tensorlab.observe.names import Names, caller_namespace, notebook_shell
 from tensorlab.observe.protocol import Message, Refused, served
@@ -26,6 +27,7 @@ VIEW_TYPE = "application/vnd.tensorlab.view+json"
 MOST_IN_FILE, MOST_KEPT = 58_000, 24_000
 
 HERE = Path(__file__).parent
+sites.pass_over(str(HERE))  # the line that asked for a view is the person's
 STATIC = HERE / "static"
 
 _NOT_BUILT = """

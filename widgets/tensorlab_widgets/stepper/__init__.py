@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tensorlab.display.table import Table, changed_table, check_table, ledger_table
+from tensorlab.observe.accumulation import badge
+from tensorlab.observe.names import caller_namespace, notebook_namespace
 from tensorlab.observe.protocol import Message
 from tensorlab.observe.recording import recorded_session
 from tensorlab.observe.schema import Graph
 from tensorlab.observe.session import StepSession
 from tensorlab.observe.snapshot import MOST_NODES
 from tensorlab_widgets.graph import drawn
-from tensorlab_widgets.instrument import Instrument, running_cell, script, styles, user_names
+from tensorlab_widgets.instrument import HERE, Instrument, running_cell, script, styles, user_names
 from tensorlab_widgets.player import played
 
 #: The stepper that each notebook cell made last, and the execution it was made in.
@@ -27,9 +30,10 @@ class Stepper(Instrument):
     """A live backward pass from ``loss``, paused before its first node.
 
     ``gradient`` seeds it as in ``loss.backward(gradient)``. With ``retain_graph=False`` closing the stepper frees the
-    values that the graph saved, as a backward does. What the buttons do can also be done from Python: ``next()``,
-    ``back()``, ``run_to(node)``, ``go_to(step)``, ``restart()``, ``resume()`` to the next breakpoint, ``finish()``,
-    ``break_at(...)``, ``edit(node, gradient)``. The stepper owns the graph until ``close()``. Running its cell again closes it.
+    values that the graph saved, as a backward does. What the buttons do can also be done from Python: ``next()``, ``over()`` and
+    ``out()`` of a module, ``back()``, ``run_to(node)``, ``go_to(step)``, ``restart()``, ``resume()`` to the next breakpoint,
+    ``finish()``, ``break_at(...)``, ``edit(node, gradient)``, ``changed()``, ``watch("grad.norm()")``, ``check(node)``,
+    ``ledger(leaf)``. The stepper owns the graph until ``close()``. Running its cell again closes it.
     """
 
     _esm = script("stepper")
@@ -41,12 +45,19 @@ class Stepper(Instrument):
         gradient: Any = None,
         *,
         retain_graph: bool = True,
+        create_graph: bool = False,
+        inputs: Any = None,
         title: str | None = None,
         limit: int = MOST_NODES,
+        conditions: Mapping[str, Any] | None = None,
     ) -> None:
         self.session = StepSession(
-            loss, gradient, retain_graph=retain_graph, names=user_names(), title=title, limit=limit
-        )
+            loss, gradient, retain_graph=retain_graph, create_graph=create_graph, inputs=inputs, names=user_names(),
+            title=title, limit=limit,
+        )  # fmt: skip
+        if conditions is not None:
+            self.break_at(**conditions)
+            self.session.proceed(here=True)
         super().__init__()
         self._undo = self.session.subscribe(self._deliver)
         _take_over(self)
@@ -80,6 +91,14 @@ class Stepper(Instrument):
         """Run ``count`` nodes; returns where the run stands, in a sentence."""
         return self._move("next", count=count)
 
+    def over(self) -> str:
+        """Run until the module is left that the next node belongs to; one node where it belongs to none."""
+        return self._move("next", granularity="module")
+
+    def out(self) -> str:
+        """Run until the module is left that encloses the one of the next node."""
+        return self._move("stepOut")
+
     def back(self, count: int = 1) -> str:
         """Undo ``count`` nodes exactly, gradients of leaves included."""
         return self._move("stepBack", count=count)
@@ -108,7 +127,8 @@ class Stepper(Instrument):
         """Replace the gradient that waits at ``node`` (a node such as ``h.grad_fn``, or its id); returns where the run
         stands, in a sentence.
 
-        ``gradient`` is a tensor, or nested lists of numbers, of the waiting gradient's shape; a single number fills it.
+        ``gradient`` is a tensor, or nested lists of numbers, of the waiting gradient's shape; a single number fills it; and text is
+        an expression such as ``"grad * 0"`` or ``"grad.clamp(-1, 1)"``. ``changed()`` tells what became of it.
         With ``index`` (one whole number a dimension) only that element is set, to a number. ``output`` says which
         gradient is meant where a node has several outputs. ``back()`` undoes an edit together with the step before it.
         Raises ``Refused`` where no gradient waits or nothing of that shape, type or index does.
@@ -123,6 +143,8 @@ class Stepper(Instrument):
         >>> x.grad
         tensor([ 3., 30.])
         """
+        if isinstance(gradient, str) and index is None:
+            return self.session.replace_by(_number(node), output, gradient, self._namespace()).sentence
         if index is not None:
             place = [index] if isinstance(index, int) else list(index)
             return self._move("setGradient", node=_number(node), output=output, index=place, value=gradient)
@@ -135,15 +157,83 @@ class Stepper(Instrument):
         inf: bool = False,
         norm_above: float | None = None,
         norm_below: float | None = None,
+        shape: Any = None,
+        module: str | None = None,
+        line: str | None = None,
+        hit: int | None = None,
+        together: bool = False,
     ) -> None:
-        """Replace all breakpoints: before these nodes, and before any node whose incoming gradient holds NaN or
-        infinity or has a norm beyond a bound. Without arguments there are none."""
-        bounds = {"norm_above": norm_above, "norm_below": norm_below}
-        predicates: list[dict[str, Any]] = [
-            {"kind": kind, "value": None} for kind, wanted in (("nan", nan), ("inf", inf)) if wanted
+        """Replace all breakpoints: before these nodes, and before any node that fulfils a condition. Without arguments there are none.
+
+        Conditions on the gradient that comes to a node: it holds ``nan`` or ``inf``, its norm is beyond a bound, it has a ``shape``
+        (``(64, None)``, or ``"[64, *]"``, for any second size). On the node: a ``module`` made it (``"model.2"``, and all inside
+        it), or a ``line`` did (``"train.py:12"``, ``"cell 4, line 2"``). ``hit`` stops only at that one of the nodes that fulfil the
+        others. One condition is enough, unless ``together``. Raises ``Refused`` where a condition can hold of no node.
+        """
+        given = {
+            "nan": (nan or None, None), "inf": (inf or None, None), "norm_above": (norm_above, norm_above),
+            "norm_below": (norm_below, norm_below), "shape": (shape, None), "module": (module, None), "line": (line, None),
+            "hit": (hit, hit),
+        }  # fmt: skip
+        texts = {"shape": _shape_text(shape), "module": module, "line": line}
+        predicates = [
+            {"kind": kind, "value": value, "text": texts.get(kind, "")}
+            for kind, (wanted, value) in given.items()
+            if wanted is not None
         ]
-        predicates += [{"kind": kind, "value": bound} for kind, bound in bounds.items() if bound is not None]
-        self.session.ask("setBreakpoints", nodes=[_number(node) for node in nodes], predicates=predicates)
+        numbers = [_number(node) for node in nodes]
+        self.session.ask("setBreakpoints", nodes=numbers, predicates=predicates, together=together)
+
+    # ---- questions ---------------------------------------------------------------------------------------------------
+
+    def watch(self, *expressions: str) -> Table:
+        """Watch these expressions from now on, and no others; returns what they are now.
+
+        They see ``grad`` (the gradient that waits at the node which runs next), ``grads``, ``node`` (``node.name``,
+        ``node.saved["self"]``) and your own names; they are worked out on copies, and what writes in place is refused.
+
+        >>> import tensorlab as tl
+        >>> w = tl.ones(2, requires_grad=True)
+        >>> run = tl.show.stepper((w * 3).sum())
+        >>> run.watch("node.name", "grad.norm()").rows[0]
+        ('node.name', "'SumBackward0'")
+        """
+        self.session.set_watches(list(expressions), self._namespace())
+        told = self.session.watched()
+        self._deliver({"type": "event", "event": "watches", "body": {"watches": [_watch(each) for each in told]}})
+        rows = [(each.expression, each.text) for each in told]
+        return Table(f"{len(rows)} watched where the run stands.", ("expression", "value"), rows, told)
+
+    def evaluate(self, expression: str) -> str:
+        """What an expression is where the run stands, in words; ``watch`` says what it may be."""
+        return self.session.evaluate(expression, self._namespace()).text
+
+    def _namespace(self) -> dict[str, Any] | None:
+        return None if notebook_namespace() is not None else caller_namespace(str(HERE))
+
+    def check(self, node: Any = None) -> Table:
+        """Compare the backward of a node (the next one, unless given) with finite differences of its forward."""
+        if node is None:
+            node = self.session.run.current
+            if node is None:
+                raise ValueError("the run is over: say which node to check, such as h.grad_fn")
+        with self.session.lock:
+            return check_table(self.session.check(_number(node)))
+
+    def changed(self) -> Table:
+        """What the edits have changed so far: every gradient that is another one than without them, and by how much."""
+        with self.session.lock:
+            return changed_table(self.session.compare())
+
+    def ledger(self, leaf: Any) -> Table:
+        """What adds up to ``leaf.grad``: the passes that added to it, and what each node sends in this one."""
+        found = self.session.inspect(leaf._acc.seq if getattr(leaf, "_acc", None) is not None else _number(leaf))
+        return ledger_table(found.label or "the leaf", badge(leaf), found.contributions)
+
+    @property
+    def gradients(self) -> tuple[Any, ...]:
+        """With ``inputs``: the gradients that have arrived at them, ``None`` where none has yet. Empty without."""
+        return self.session.gradients
 
     def _move(self, command: str, **arguments: Any) -> str:
         return self.session.ask(command, **arguments)["sentence"]
@@ -162,6 +252,16 @@ class Stepper(Instrument):
         if run.current is None:
             return f"Stepper({title}: {where}, finished; .back() undoes, .close() lets go)"
         return f"Stepper({title}: {where}; .next() runs {run.current.name()}, .finish() runs all)"
+
+
+def _watch(each: Any) -> Message:
+    return {"expression": each.expression, "text": each.text, "wrong": each.wrong, "changed": each.changed}
+
+
+def _shape_text(shape: Any) -> str:
+    if shape is None or isinstance(shape, str):
+        return shape or ""
+    return f"[{', '.join('*' if size is None or size == -1 else str(size) for size in shape)}]"
 
 
 def _number(node: Any) -> int:

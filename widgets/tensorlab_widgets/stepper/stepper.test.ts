@@ -140,11 +140,19 @@ test('a breakpoint is set and taken back by key and by button', async () => {
   const { element, root, session } = await stepper();
   press(root, 'b');
   await settled();
-  expect(session.asked('setBreakpoints')[0].arguments).toEqual({ nodes: [110], predicates: [] });
+  expect(session.asked('setBreakpoints')[0].arguments).toEqual({
+    nodes: [110],
+    predicates: [],
+    together: false,
+  });
   expect(element.querySelector('[data-node-id="110"]')!.textContent).toContain('breakpoint');
   find(element, 'tl-break').click();
   await settled();
-  expect(session.asked('setBreakpoints')[1].arguments).toEqual({ nodes: [], predicates: [] });
+  expect(session.asked('setBreakpoints')[1].arguments).toEqual({
+    nodes: [],
+    predicates: [],
+    together: false,
+  });
 });
 
 test('a condition is sent with its bound, and a bound that is no number is not', async () => {
@@ -153,7 +161,7 @@ test('a condition is sent with its bound, and a bound that is no number is not',
   (find(element, 'tl-break-above') as HTMLInputElement).click();
   await settled();
   expect(session.asked('setBreakpoints')[0].arguments.predicates).toEqual([
-    { kind: 'norm_above', value: 1000 },
+    { kind: 'norm_above', value: 1000, text: '' },
   ]);
   const bound = find(element, 'tl-break-above-value') as HTMLInputElement;
   bound.value = 'many';
