@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["flow", "graph", "hooks", "layout", "lines", "record", "stepper", "timed"]
+__all__ = ["flow", "graph", "hooks", "layout", "lines", "memory", "record", "stepper", "timed"]
 
 
 def flow(model: Any, *, title: str | None = None) -> Any:
@@ -66,6 +66,23 @@ def layout(tensor: Any, *others: Any, title: str | None = None) -> Any:
     there hollow, and what is summed in backward is said.
     """
     return _widgets().LayoutView(tensor, *others, title=title)
+
+
+def memory(*what: Any, title: str | None = None, attach: bool = True) -> Any:
+    """Memory over time: how much, what for, by module and operation, who holds it, what frees it, and what stood at the peak.
+
+    ``with show.memory() as view:`` records the block; ``show.memory()`` records until ``.detach()``. ``show.memory(loss)`` shows
+    what the graph of a tensor keeps and what its backward will free. ``show.memory(before, after)`` compares two
+    ``view.snapshot()``: what grew, by name and line.
+    """
+    views = _widgets().MemoryView
+    if len(what) == 2:
+        return views.grew(*what)
+    if len(what) > 2:
+        raise TypeError(
+            f"memory is shown of everything, of one tensor, or between two snapshots; not of {len(what)} things"
+        )
+    return views(*what, title=title, attach=attach)
 
 
 def lines(function: Any, *arguments: Any, **options: Any) -> Any:

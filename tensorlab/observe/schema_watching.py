@@ -118,3 +118,113 @@ class HooksDocument:
     attached: bool
     trouble: str  # what went wrong in the recording itself; or ""
     sentence: str
+
+
+#: What memory is for, by its number in ``MemoryBlock.use`` and its row in ``MemoryCurve.stack``.
+USES = ("there before", "kept for backward", "gradients", "made in forward", "passing in backward", "optimizer state")
+
+MEMORY: Final = "tensorlab.memory/1"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPhase:
+    """Where a part of the timeline begins: forward, a backward pass, a step of an optimizer."""
+
+    tick: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCurve:
+    """Bytes over time. Time is counted in ticks: a tick is one buffer more or one fewer, or one that changes its use."""
+
+    ticks: tuple[int, ...]
+    stack: tuple[tuple[int, ...], ...]  # a row for each of USES
+    phases: tuple[MemoryPhase, ...]
+    now: int
+    peak: int
+    peak_tick: int
+    last: int  # the latest tick
+    attached: bool
+    forecast: bool  # not what was, but what a backward pass will free
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBlock:
+    """A buffer, counted once however many tensors and nodes look at it."""
+
+    number: int
+    bytes: int
+    name: str  # by the user's name, or by the operation that made it
+    use: int  # index into USES
+    op: str
+    module: str
+    shape: str
+    made: Site | None
+    born: int
+    died: int  # tick, or -1 while it is there
+    holders: tuple[str, ...]  # who holds it now
+    frees: str  # what freed it, or what will
+    at_peak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryShare:
+    """The part of the peak that belongs to one module or one operation."""
+
+    name: str
+    bytes: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGrowth:
+    """What there is more of than at the first of two snapshots, by what made it and who holds it."""
+
+    name: str
+    made: Site | None
+    holder: str
+    count_before: int
+    count_after: int
+    bytes_before: int
+    bytes_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPool:
+    """Memory of a GPU as its pool sees it: used by arrays, and taken from the system altogether."""
+
+    device: str
+    used: int
+    taken: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDocument:
+    """Who holds memory, how much there was over time, and what stood at the peak."""
+
+    schema: Literal["tensorlab.memory/1"]
+    title: str
+    device: str
+    curve: MemoryCurve
+    blocks: tuple[MemoryBlock, ...]
+    unlisted: int  # blocks that are too small to be listed
+    unlisted_bytes: int
+    modules: tuple[MemoryShare, ...]
+    ops: tuple[MemoryShare, ...]
+    growth: tuple[MemoryGrowth, ...]
+    marked: bool  # a snapshot was taken that growth is measured from
+    pools: tuple[MemoryPool, ...]
+    trouble: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySnapshot:
+    """What was held at one moment: groups by what made it and who holds it. Two of them tell what grew."""
+
+    name: str
+    device: str
+    bytes: int
+    groups: tuple[MemoryGrowth, ...]  # with the same figures before and after

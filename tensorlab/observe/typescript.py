@@ -35,6 +35,8 @@ CONSTANTS = (
     "MEASURES",
     "LINES",
     "HOOKS",
+    "MEMORY",
+    "USES",
     "GRADIENTS",
     "KINDS",
     "FIRST_STORAGE",
@@ -88,6 +90,8 @@ def _constants(module: ModuleType) -> str:
             text = str(value)
         else:
             text = "[" + ", ".join(map(_quoted, value)) + "] as const"
+            if len(f"export const {name} = {text};") > WIDTH:
+                text = "[\n" + "".join(f"  {_quoted(one)},\n" for one in value) + "] as const"
         lines.append(f"export const {name} = {text};\n")
     if module is schema:
         lines.append("export type Kind = (typeof KINDS)[number];\n")

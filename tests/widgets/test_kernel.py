@@ -238,6 +238,20 @@ def test_a_view_carries_a_picture_for_pages_that_run_nothing(front):
     assert data["text/plain"].startswith("Stepper(loss: step 0 of 5; .next() runs ")
 
 
+def test_running_a_cell_again_ends_the_recording_of_the_memory_view_that_it_made_before(front):
+    front.run("with tl.show.memory() as view: pass\nview.attach()", cell="the-memory")
+    old = made(front)
+    front.run("with tl.show.memory() as view: pass\nview.attach()", cell="the-memory")
+    front.wait(lambda: len(front.widgets()) == 2)
+    front.run("loss.backward()")
+    assert front.ask(front.widgets()[-1], "refresh")["body"]["curve"]["phases"][0]["name"] == "backward"
+    state = front.ask(old, "look")["body"]["memory"]
+    assert not state["curve"]["attached"]
+    assert "its cell was run again" in state["trouble"]
+    front.run("view.close()")
+    assert front.run("from tensorlab import taps; print(len(taps.ops), len(taps.steps))") == "0 0\n"
+
+
 def test_running_a_cell_again_ends_the_recording_of_the_hooks_view_that_it_made_before(front):
     front.run("handle = w.register_hook(lambda grad: None)")
     front.run("view = tl.show.hooks(w)", cell="the-hooks")

@@ -3,6 +3,15 @@
 import type { ArrayPreview, Site } from './snapshot';
 
 export const HOOKS = 'tensorlab.hooks/1';
+export const MEMORY = 'tensorlab.memory/1';
+export const USES = [
+  'there before',
+  'kept for backward',
+  'gradients',
+  'made in forward',
+  'passing in backward',
+  'optimizer state',
+] as const;
 
 export type HookState = 'fired' | 'silent' | 'removed' | 'gone';
 
@@ -140,4 +149,120 @@ export interface HooksDocument {
   /** what went wrong in the recording itself; or "" */
   readonly trouble: string;
   readonly sentence: string;
+}
+
+/**
+ * Where a part of the timeline begins: forward, a backward pass, a step of an optimizer.
+ */
+export interface MemoryPhase {
+  readonly tick: number;
+  readonly name: string;
+}
+
+/**
+ * Bytes over time. Time is counted in ticks: a tick is one buffer more or one fewer, or one that changes its
+ * use.
+ */
+export interface MemoryCurve {
+  readonly ticks: readonly number[];
+  /** a row for each of USES */
+  readonly stack: readonly (readonly number[])[];
+  readonly phases: readonly MemoryPhase[];
+  readonly now: number;
+  readonly peak: number;
+  readonly peak_tick: number;
+  /** the latest tick */
+  readonly last: number;
+  readonly attached: boolean;
+  /** not what was, but what a backward pass will free */
+  readonly forecast: boolean;
+  readonly sentence: string;
+}
+
+/**
+ * A buffer, counted once however many tensors and nodes look at it.
+ */
+export interface MemoryBlock {
+  readonly number: number;
+  readonly bytes: number;
+  /** by the user's name, or by the operation that made it */
+  readonly name: string;
+  /** index into USES */
+  readonly use: number;
+  readonly op: string;
+  readonly module: string;
+  readonly shape: string;
+  readonly made: Site | null;
+  readonly born: number;
+  /** tick, or -1 while it is there */
+  readonly died: number;
+  /** who holds it now */
+  readonly holders: readonly string[];
+  /** what freed it, or what will */
+  readonly frees: string;
+  readonly at_peak: boolean;
+}
+
+/**
+ * The part of the peak that belongs to one module or one operation.
+ */
+export interface MemoryShare {
+  readonly name: string;
+  readonly bytes: number;
+  readonly count: number;
+}
+
+/**
+ * What there is more of than at the first of two snapshots, by what made it and who holds it.
+ */
+export interface MemoryGrowth {
+  readonly name: string;
+  readonly made: Site | null;
+  readonly holder: string;
+  readonly count_before: number;
+  readonly count_after: number;
+  readonly bytes_before: number;
+  readonly bytes_after: number;
+}
+
+/**
+ * Memory of a GPU as its pool sees it: used by arrays, and taken from the system altogether.
+ */
+export interface MemoryPool {
+  readonly device: string;
+  readonly used: number;
+  readonly taken: number;
+}
+
+/**
+ * Who holds memory, how much there was over time, and what stood at the peak.
+ */
+export interface MemoryDocument {
+  readonly schema: 'tensorlab.memory/1';
+  readonly title: string;
+  readonly device: string;
+  readonly curve: MemoryCurve;
+  readonly blocks: readonly MemoryBlock[];
+  /** blocks that are too small to be listed */
+  readonly unlisted: number;
+  readonly unlisted_bytes: number;
+  readonly modules: readonly MemoryShare[];
+  readonly ops: readonly MemoryShare[];
+  readonly growth: readonly MemoryGrowth[];
+  /** a snapshot was taken that growth is measured from */
+  readonly marked: boolean;
+  readonly pools: readonly MemoryPool[];
+  readonly trouble: string;
+  readonly sentence: string;
+}
+
+/**
+ * What was held at one moment: groups by what made it and who holds it. Two of them tell what grew.
+ */
+export interface MemorySnapshot {
+  readonly name: string;
+  readonly device: string;
+  readonly bytes: number;
+  /** with the same figures before and after */
+  readonly groups: readonly MemoryGrowth[];
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import anywidget
@@ -15,9 +17,11 @@ from tensorlab.display.player import view_page
 from tensorlab.display.saving import file_stem, saved
 from tensorlab.engine import sites
 from tensorlab.observe import wire
-from tensorlab.observe.names import Names, caller_namespace, notebook_shell
+from tensorlab.observe.names import Names, caller_namespace, is_module, notebook_namespace, notebook_shell
 from tensorlab.observe.protocol import Message, Refused, served
 from tensorlab.observe.schema import Graph
+from tensorlab.optim.optimizer import Optimizer
+from tensorlab.tensor import Tensor
 from tensorlab_widgets.comms import served_where_sent
 
 #: Marks an output in which an instrument lives, so that our JupyterLab extension decides what is shown of it.
@@ -79,6 +83,17 @@ def running_cell() -> tuple[str, str]:
     parent = kernel.get_parent("shell") if kernel is not None else {}
     execution = str((parent.get("header") or {}).get("msg_id", ""))
     return str((parent.get("metadata") or {}).get("cellId", "") or execution), execution
+
+
+def live_names(namespace: Mapping[str, Any]) -> Callable[[], dict[str, Any]]:
+    """The user's variables whenever they are asked for: a notebook's as they are then, else those that the caller saw, weakly."""
+    if notebook_namespace() is not None:
+        return lambda: dict(notebook_namespace() or {})
+    known: dict[str, Any] = {}
+    for name, value in namespace.items():
+        if is_module(value) or isinstance(value, (Tensor, Optimizer, FunctionType)):
+            known[name] = weakref.ref(value)
+    return lambda: {name: value for name, one in known.items() if (value := one()) is not None}
 
 
 def user_names() -> Names:

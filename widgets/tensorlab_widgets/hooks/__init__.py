@@ -5,18 +5,15 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from dataclasses import replace
-from types import FunctionType
 from typing import Any
 
 from tensorlab.display.hooks import svg, text
 from tensorlab.observe import wire
 from tensorlab.observe.hook_viewer import HookViewer
-from tensorlab.observe.names import Names, caller_namespace, is_module, notebook_namespace
+from tensorlab.observe.names import Names, caller_namespace, is_module
 from tensorlab.observe.protocol import Message
 from tensorlab.observe.schema_watching import HooksDocument
-from tensorlab.optim.optimizer import Optimizer
-from tensorlab.tensor import Tensor
-from tensorlab_widgets.instrument import HERE, Instrument, running_cell, script, styles
+from tensorlab_widgets.instrument import HERE, Instrument, live_names, running_cell, script, styles
 
 
 class HooksView(Instrument):
@@ -42,7 +39,7 @@ class HooksView(Instrument):
         namespace = caller_namespace(str(HERE))
         if title is None:
             title = _title(target, namespace)
-        self.viewer = HookViewer(target, title, _Namespace(namespace), attach)
+        self.viewer = HookViewer(target, title, live_names(namespace), attach)
         super().__init__()
         _take_over(self)
 
@@ -117,23 +114,6 @@ def _take_over(view: HooksView) -> None:
         earlier.viewer.recorder.detach()
         earlier.viewer.recorder.trouble = f"The recording has ended: {AGAIN}."
     _by_cell[cell] = (execution, weakref.ref(view))
-
-
-class _Namespace:
-    """The user's variables: those of the notebook as they are now, else what the caller saw, without keeping values alive."""
-
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        self._known: dict[str, Any] = {}
-        if notebook_namespace() is None:
-            for name, value in namespace.items():
-                if is_module(value) or isinstance(value, (Tensor, Optimizer, FunctionType)):
-                    self._known[name] = weakref.ref(value)
-
-    def __call__(self) -> dict[str, Any]:
-        now = notebook_namespace()
-        if now is not None:
-            return dict(now)
-        return {name: value for name, known in self._known.items() if (value := known()) is not None}
 
 
 def _title(target: Any, namespace: dict[str, Any]) -> str:
