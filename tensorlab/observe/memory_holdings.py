@@ -200,14 +200,12 @@ def pools() -> tuple[MemoryPool, ...]:
     """The pools of the GPUs that are in use; none where there is no GPU. Starts nothing."""
     if "cupy" not in sys.modules:
         return ()
-    from tensorlab import cuda
-
-    found = []
-    for index in range(cuda.device_count() if cuda.is_available() else 0):
-        taken = cuda.memory_reserved(index)
-        if taken:
-            found.append(MemoryPool(f"cuda:{index}", cuda.memory_allocated(index), taken))
-    return tuple(found)
+    try:
+        gpu = backend.gpu()
+    except RuntimeError:
+        return ()
+    found = [(index, *gpu.memory(index)) for index in range(gpu.count())]
+    return tuple(MemoryPool(f"cuda:{index}", used, taken) for index, used, taken in found if taken)
 
 
 # ------------------------------------------------------------------------------------------------------------ a graph
