@@ -436,6 +436,9 @@ def _like(op: str, input: Tensor, dtype: Any, device: Any, memory_format: Any) -
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     a, kind = input._a, input._a.dtype if dtype is None else dtypes.as_dtype(dtype).np
     kept = memory_format is None or memory_format is layout.preserve_format
+    if kept and not a.size:
+        flat = _fresh("empty", (0,), kind, input.device if device is None else device)
+        return backend.of(flat).strided(flat, a.shape, [s // a.itemsize * kind.itemsize for s in a.strides], 0, kind)
     order = backend.host.memory_order(a) if kept else layout.format_order(a.ndim, memory_format)
     fresh = _fresh("empty", [a.shape[d] for d in order], kind, input.device if device is None else device)
     return backend.of(fresh).in_order(fresh, backend.host.inverse(order))

@@ -7,6 +7,7 @@ and the rest to what was there before. Every other view finds out when it is nex
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -23,7 +24,7 @@ from tensorlab.errors import out_of_memory
 from tensorlab.explain import explain, inputs_in_words
 from tensorlab.modes import state
 from tensorlab.ops.complex import as_real
-from tensorlab.ops.table import ROWS, Row
+from tensorlab.ops.table import ROWS, Row, nothing
 from tensorlab.viewing import layout_of, strides_of
 
 new = object.__new__
@@ -98,8 +99,8 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
     recording = state.grad and any(t is not None and t._live and edge_of(t) is not None for t in tensors)
     if recording:
         may_record(name, x)
-        if row.vjps is None and row.joint is None:  # as constant as a copied constant
-            return write(ROWS["copy"], x, dispatch.wrap(result), op=name)
+        if row.vjps is None and row.joint is None:
+            row = _constant(row)
         node = _history(row, x, tensors, saved_inputs, attrs)
     a = x._a
     try:
@@ -120,6 +121,19 @@ def write(row: Row, x: Any, *others: Any, op: str = "", anywhere: bool = False, 
         for tap in taps.ops:
             tap(row, tensors, attrs, (x,))
     return x
+
+
+_constants: dict[str, Row] = {}
+
+
+def _constant(row: Row) -> Row:
+    """A row without gradients, for its in-place form: what it writes is constant, so all its inputs get 0."""
+    known = _constants.get(row.name)
+    if known is None:
+        known = _constants[row.name] = copy.copy(row)
+        known.vjps, known.needs = (nothing,) * len(row.params), ((),) * len(row.params)
+        known.node, known.node_name = None, row.node_name.replace("Backward0", "Backward1")
+    return known
 
 
 def _not_writable(name: str, a: Any) -> RuntimeError | None:

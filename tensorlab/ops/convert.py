@@ -14,6 +14,8 @@ from tensorlab.ops.table import NO_ONNX, nothing, per_element, row
 def _to_copy(xp: Any, a: Any, dtype: Any, memory_format: Any) -> Any:
     if a.dtype.kind == "c" and dtype.kind != "c":
         a = a.real
+    if not a.size and memory_format in (None, preserve_format):
+        return empty_as(xp, a, dtype)
     return a.astype(dtype) if memory_format in (None, preserve_format) else cloned(xp, a, memory_format).astype(dtype)
 
 
@@ -24,9 +26,17 @@ def cloned(xp: Any, a: Any, memory_format: Any) -> Any:
         return xp.array(a.transpose(order), order="C", copy=True).transpose(
             sorted(range(a.ndim), key=order.__getitem__)
         )
+    if not a.size:
+        return empty_as(xp, a, a.dtype)
     strides = sorted(s for s, n in zip(a.strides, a.shape, strict=True) if n > 1)
     dense = not strides or (strides[0] == a.itemsize and _fills(a))
     return a.copy(order="K") if dense else xp.array(a, order="C", copy=True)
+
+
+def empty_as(xp: Any, a: Any, dtype: Any) -> Any:
+    """An array without elements that has the shape and the strides of another one, in a type."""
+    strides = [s // a.itemsize * dtype.itemsize for s in a.strides]
+    return backend.of(a).strided(xp.empty(0, dtype), a.shape, strides, 0, dtype)
 
 
 def _fills(a: Any) -> bool:

@@ -237,3 +237,26 @@ def _arguments(name: str):
         return known[name]
     row = tl.ops.ROWS.get(getattr(tl, name).__name__)
     return () if row is not None and len(row.params) == 1 else (2,)
+
+
+@pytest.mark.parametrize("name", ["le_", "lt_", "ge_", "gt_", "eq_", "ne_"])
+@pytest.mark.parametrize("wanted", [(True, False), (False, True), (True, True)], ids=["self", "other", "both"])
+def test_a_comparison_in_place_joins_the_graph_with_gradients_of_0(name: str, wanted: tuple[bool, bool]) -> None:
+    x, y = (tl.tensor([1.0, 2.0, 3.0], requires_grad=flag) for flag in wanted)
+    z = getattr(x * 1, name)(y)
+    assert z.grad_fn.name() == f"{name[:-1].capitalize()}Backward1"
+    z.sum().backward()
+    for leaf, flag in zip((x, y), wanted, strict=True):
+        assert (leaf.grad.tolist() if flag else leaf.grad) == ([0, 0, 0] if flag else None)
+
+
+COPIED = {
+    "clone": lambda x: x.clone(), "another type": lambda x: x.double(), "zeros_like": tl.zeros_like, "to": lambda x: x.to(copy=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("copied", COPIED.values(), ids=COPIED)
+def test_copies_of_tensors_without_elements_keep_their_strides(copied) -> None:
+    for x in (tl.ones(0, 4)[:, ::2], tl.ones(4, 4)[2:2].t(), tl.ones(0, 3, 4).permute(2, 0, 1)):
+        assert copied(x).stride() == x.stride()
+        assert copied(x).shape == x.shape
