@@ -99,6 +99,10 @@ def lines(function: Any, *arguments: Any, **options: Any) -> Any:
     >>> seen.document.sentence
     'lambda ran 1 line and made 1 value.'
     """
+    if not callable(function):
+        raise TypeError(
+            f"show.lines() calls a function and records its lines; {type(function).__name__} cannot be called"
+        )
     from tensorlab.observe.lines_document import record as recorded
     from tensorlab.observe.names import Names, caller_namespace
 

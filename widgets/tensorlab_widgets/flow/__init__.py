@@ -12,6 +12,7 @@ from tensorlab.observe.flow import FlowRecorder
 from tensorlab.observe.names import Names, caller_namespace, is_module
 from tensorlab.observe.protocol import Message, served, whole
 from tensorlab.observe.schema import FlowDocument
+from tensorlab.tensor import Tensor
 from tensorlab_widgets.instrument import HERE, Instrument, script, styles
 
 
@@ -90,5 +91,13 @@ class FlowView(Instrument):
 
 def _pairs(model: Any) -> Any:
     """Pairs of a name and a tensor out of a dictionary, or an iterable of pairs or of tensors."""
-    items = list(model.items()) if isinstance(model, Mapping) else list(model)
-    return [item if isinstance(item, tuple) else (f"parameter {i}", item) for i, item in enumerate(items)]
+    of = "gradients are followed of a Module, or of Tensors with or without names, not of"
+    try:
+        items = list(model.items()) if isinstance(model, Mapping) else list(model)
+    except TypeError:
+        raise TypeError(f"{of} {type(model).__name__}") from None
+    pairs = [item if isinstance(item, tuple) else (f"parameter {i}", item) for i, item in enumerate(items)]
+    for _, item in pairs:
+        if not isinstance(item, Tensor):
+            raise TypeError(f"{of} {type(item).__name__}")
+    return pairs
