@@ -32,6 +32,34 @@ def _alone(references: int, array: Any, like: Any) -> bool:
     return isinstance(array, (np.ndarray, np.generic)) or backend.of(array).alone(array)
 
 
+#: Bytes of a gradient from which it pays to ask whether a sum may take its place.
+_LARGE = 1 << 16
+
+
+def spare(array: Any) -> bool:
+    """Whether a large array that just came out of a formula is nobody else's, so that a sum may be written into it."""
+    return (
+        type(array) is np.ndarray
+        and array.nbytes >= _LARGE
+        and getrefcount(array) <= _SOLE
+        and array.base is None
+        and array.flags.writeable
+    )
+
+
+def _counted(outs: tuple[Any, ...]) -> int:
+    """How many references are counted of an array that only the results of a formula and a variable hold."""
+    new = outs[0]
+    return _count(new)
+
+
+def _count(array: Any) -> int:
+    return getrefcount(array)
+
+
+_SOLE = _counted((np.empty(1),))
+
+
 def total(current: Any, more: Any, arrays: bool) -> Any:
     """The sum as a new tensor, for ``.grad`` that is part of a graph or cannot be written to."""
     if arrays:

@@ -23,7 +23,7 @@ import numpy as np
 from tensorlab import backend, taps
 from tensorlab.engine import ledger, sites
 from tensorlab.engine.cells import LEAVES, Cell, joined, priority, slots_of, summed
-from tensorlab.engine.deposit import added, fits, own, own_array, total
+from tensorlab.engine.deposit import added, fits, own, own_array, spare, total
 from tensorlab.engine.hooks import told
 from tensorlab.engine.journal import Leaf, Undo, restore
 from tensorlab.engine.node import AccumulateGrad, Bound, Edge, Freed, Node, misfit
@@ -269,20 +269,18 @@ class BackwardRun:
         While ``outs`` is set a step is being committed, up to edge ``k``; should anything interrupt it, the flight is kept.
         """
         end = self.count + limit if limit >= 0 else -1
-        if self._inflight is not None:
-            self._settle()
+        self._settle()
         ready, cells, needed, journal, arrays = self.ready, self.cells, self._needed, self._journal, self._arrays
-        quick = arrays and not self._captures
-        add = operator.add if arrays or self.create_graph else summed
+        quick, asked = arrays and not self._captures, until is not None or end >= 0
+        watched, add = taps.steps, operator.add if arrays or self.create_graph else summed
         freed = None if self.retain_graph or journal is not None else self._freed
-        watched, asked = taps.steps, until is not None or end >= 0
         outs = undo = None
         try:
             while ready:
                 rank, node, cell = ready[0]
                 if asked and (self.count == end or (until is not None and until(self, node))):
                     return node
-                grads, k, gone = cell[1], 0, False  # gone: it made room in the heap for another that is ready
+                grads, k, gone, summed_at = cell[1], 0, False, -1  # gone: it made room for another that is ready
                 flow = node.flow if quick and node.hooks is None and grads is not None else None
                 if flow is not None and ((kind := grads.dtype) is _F32 or kind is _F64):
                     outs = flow(grads)
@@ -296,13 +294,16 @@ class BackwardRun:
                     left, new = there[0] - 1, outs[k]
                     if undo is not None:
                         undo.targets.append((there, left + 1, there[1]))
-                    if target.many:
+                    if target.many or new is None:
                         new = joined(target, there[1], edge[1], new, add)
                     elif there[1] is not None:
-                        new = there[1] if new is None else add(there[1], new)
+                        if quick and not watched and spare(new):
+                            summed_at = k
+                            new += there[1]
+                        else:
+                            new = add(there[1], new)
                     if left == 0:
-                        put = heappush if gone else heapreplace
-                        put(ready, (target.first - target.seq, target, there))
+                        (heappush if gone else heapreplace)(ready, (target.first - target.seq, target, there))
                         gone = True
                     there[1], there[0] = new, left
                     k += 1
@@ -315,18 +316,17 @@ class BackwardRun:
                     journal.append(undo)  # type: ignore[union-attr]
                 elif freed is not None and node.saved:
                     node.saved = freed
-                cell[0], cell[1] = -1, None
-                self.count += 1
+                cell[0], cell[1], self.count = -1, None, self.count + 1
                 sent, outs = outs, None
                 if watched:
                     self._tell(node, grads, sent)
-            return None
         except BaseException:
             if outs is not None:
-                self._inflight = [node, grads, outs, k, undo]
+                self._inflight = [node, grads, outs, k, undo, summed_at == k]
                 if undo is not None:
                     self._settle()
             raise
+        return None
 
     def _tell(self, node: Node, grads: Any, sent: Sequence[Any]) -> None:
         """Tell the taps of a step. What travelled as plain arrays they see as tensors."""
@@ -339,18 +339,21 @@ class BackwardRun:
         for tap in list(taps.steps):
             tap(node, grads, sent)
 
-    def _settle(self) -> int:
-        """After an interrupt: take back the step, or complete it if there is no journal. Returns the number of steps made."""
-        undo = self._inflight[4]  # type: ignore[index]
+    def _settle(self) -> None:
+        """After an interrupt: take back the step, or complete it if there is no journal."""
+        if self._inflight is None:
+            return
+        undo = self._inflight[4]
         if undo is not None:
             self._take_back(undo)
-            return 0
-        self._land()
-        return 1
+        else:
+            self._land()
 
     def _land(self) -> None:
         """Complete a step whose commit was interrupted. Every part of it can be told from whether it was done."""
-        node, grads, outs, k, _ = self._inflight  # type: ignore[misc]
+        node, grads, outs, k, _, is_sum = self._inflight  # type: ignore[misc]
+        if is_sum:  # what is sent along edge k is the sum already
+            self.cells[node.edges[k][0]][1] = None
         self.ready = [entry for entry in self.ready if entry[1] is not node]
         heapify(self.ready)
         add = operator.add if self._arrays or self.create_graph else summed
@@ -366,7 +369,7 @@ class BackwardRun:
                 there[1] = new
                 there[0] = left
             k += 1
-            self._inflight[3] = k  # type: ignore[index]
+            self._inflight[3], self._inflight[5] = k, False  # type: ignore[index]
         cell = self.cells[node]
         if node.first:
             self._deposit(node, grads, None, cell)
@@ -548,7 +551,7 @@ class BackwardRun:
                 return None
             undo = journal[-1]
             # Should anything interrupt this, the next move completes it.
-            self._inflight = [undo.node, None, None, 0, undo]
+            self._inflight = [undo.node, None, None, 0, undo, False]
             self._settle()
             return undo.node
 

@@ -233,3 +233,32 @@ def test_real_signals_again_and_again(kind):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert interrupts > 10
+
+
+def test_at_every_point_of_a_pass_that_writes_large_sums_into_what_came_out_of_a_formula():
+    values = np.linspace(0.5, 1.5, 1 << 15, dtype=np.float32)
+
+    def large():
+        x, y = (tl.from_numpy(values.copy()).requires_grad_() for _ in range(2))
+        return [x, y], ((((x * y).tanh() * x + y + y).tanh() * x) * x).sum()
+
+    leaves, loss = large()
+    loss.backward()
+    expected = grads(leaves)
+    watched, other = large()
+    BackwardRun((other,), journal=True).run()
+    assert all(np.allclose(a, b, rtol=1e-5) for a, b in zip(grads(watched), expected, strict=True))
+
+    def attempt(at):
+        leaves, loss = large()
+        run = BackwardRun((loss,), unseen=True)
+        with interrupt(at) as points:
+            try:
+                run.run()
+            except KeyboardInterrupt:
+                pass
+        run.run()
+        assert equal(grads(leaves), expected), at
+        return points.raised
+
+    assert every_point(attempt, share=2) > 60
