@@ -163,7 +163,9 @@ def memory() -> None:
         if event.name() == "[memory]":
             now += event.nbytes()
             theirs = max(theirs, now)
-    print(f"peak of the chain: {ours / 1e6:.1f} MB, PyTorch {theirs / 1e6:.1f} MB, ratio {ours / theirs:.2f}, target 1.0")
+    print(
+        f"peak of the chain: {ours / 1e6:.1f} MB, PyTorch {theirs / 1e6:.1f} MB, ratio {ours / theirs:.2f}, target 1.0"
+    )
 
 
 def main(part: str) -> None:
