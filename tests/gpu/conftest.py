@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from tensorlab import backend
 
-collect_ignore = [] if backend.why_no_gpu() is None else ["test_device.py", "test_rows.py"]
+collect_ignore = [] if backend.why_no_gpu() is None else ["test_cuda.py", "test_device.py", "test_rows.py"]
