@@ -56,7 +56,7 @@ class Account:
 class _Note:
     """Hangs on a block; goes when the block goes."""
 
-    __slots__ = ("size", "account")
+    __slots__ = ("size", "account", "__weakref__")
 
     def __init__(self, size: int, account: Account) -> None:
         self.size, self.account = size, account

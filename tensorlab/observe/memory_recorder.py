@@ -123,7 +123,12 @@ class MemoryRecorder:
             self.totals[use] += size
             self._point()
         told = _Weakly(self, "_gone")
-        self._refs[key] = weakref.ref(owner, lambda _: told(key))
+        end = _weakly(owner, lambda _: told(key))
+        if end is None:
+            self.trouble = (
+                f"When arrays of type {type(owner).__name__} go cannot be seen: they are counted as if they stayed."
+            )
+        self._refs[key] = end
         return block
 
     def _gone(self, key: int) -> None:
@@ -282,6 +287,18 @@ class MemoryRecorder:
 
     def _ended(self, optimizer: Any, *_: Any) -> None:
         self._stepping = max(0, self._stepping - 1)
+
+
+def _weakly(owner: Any, told: Any) -> Any:
+    """A weak reference to a buffer that calls ``told`` when it goes: on a GPU to what hangs on the block of the pool."""
+    memory = getattr(getattr(owner, "data", None), "mem", None)
+    for one in (getattr(memory, "note", None), memory, owner):
+        try:
+            if one is not None:
+                return weakref.ref(one, told)
+        except TypeError:
+            continue
+    return None
 
 
 def _shape(x: Any) -> str:
