@@ -12,6 +12,8 @@ import tensorlab
 
 PLACES = ("tensorlab", "tensorlab.autograd", "tensorlab.nn", "tensorlab.nn.functional", "tensorlab.nn.init")
 PLACES += (
+    "tensorlab.nn.native",
+    "tensorlab.nn.parallel",
     "tensorlab.nn.utils",
     "tensorlab.nn.utils.parametrizations",
     "tensorlab.nn.utils.parametrize",
