@@ -1,7 +1,7 @@
 """Layers and losses under ``tensorlab.<name>``, with the arguments of PyTorch's native functions.
 
 ``tensorlab.nn.functional`` has the same ones in the form people use. Here arguments have no defaults where PyTorch's have none,
-weights come before indices, and a reduction is a number: 0 none, 1 mean, 2 sum.
+weights come before indices, and a reduction is a number: 0 none (the default, as it is in PyTorch), 1 mean, 2 sum.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = F
 
 
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 1
+    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 0
 ) -> Tensor:
     """Binary cross entropy of scores."""
     how = _reduced("binary_cross_entropy_with_logits", reduction)
@@ -96,7 +96,7 @@ def binary_cross_entropy_with_logits(
 
 
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
     """Angles that should be small where ``target`` is 1, and beyond the margin where it is -1."""
     how = _reduced("cosine_embedding_loss", reduction)
@@ -104,7 +104,7 @@ def cosine_embedding_loss(
 
 
 def ctc_loss(
-    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 1,
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Tensor:  # fmt: skip
     """Connectionist temporal classification."""
@@ -112,19 +112,19 @@ def ctc_loss(
     return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, how, zero_infinity)
 
 
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
     """Distances that should be small where ``target`` is 1, and beyond the margin where it is -1."""
     return F.hinge_embedding_loss(input, target, margin, reduction=_reduced("hinge_embedding_loss", reduction))
 
 
-def kl_div(input: Tensor, target: Tensor, reduction: int = 1, log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, log_target: bool = False) -> Tensor:
     """``target * (log(target) - input)``, 0 where ``target`` is 0."""
     how, each = _reduced("kl_div", reduction), F.kl_div(input, target, reduction="none", log_target=log_target)
     return each if how == "none" else each.mean() if how == "mean" else each.sum()
 
 
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0
 ) -> Tensor:
     """Which of two should be larger, by a margin."""
     how = _reduced("margin_ranking_loss", reduction)
@@ -139,7 +139,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
 
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
-    swap: bool = False, reduction: int = 1,
+    swap: bool = False, reduction: int = 0,
 ) -> Tensor:  # fmt: skip
     """A positive that should be nearer than a negative, by a margin."""
     how = _reduced("triplet_margin_loss", reduction)

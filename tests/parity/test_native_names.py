@@ -48,6 +48,8 @@ def losses(lib: Any, given: Given) -> list:
         *[lib.binary_cross_entropy_with_logits(x, t, None, None, r) for r in (0, 1, 2)],
         *[lib.kl_div(x, t, r) for r in (0, 1, 2)],
         lib.kl_div(x, y, log_target=True),
+        lib.binary_cross_entropy_with_logits(x, t),
+        lib.triplet_margin_loss(x, y, t),
         lib.cosine_embedding_loss(x, y, sign, 0.1, 2),
         lib.hinge_embedding_loss(x[:, 0], sign, 0.5),
         lib.margin_ranking_loss(x[:, 0], y[:, 0], sign, 0.1, 0),
