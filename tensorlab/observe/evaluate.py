@@ -95,6 +95,7 @@ class Expression:
             raise Unusable(f"{self.text!r} is no expression: {said}") from None
         _refuse_writes(tree)
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        self.needs_a_node = bool(used & {"grad", "grads", "node"})
         self._own = {name: value for name, value in (namespace or {}).items() if name in used}
 
     def value(self, known: Mapping[str, Any]) -> Any:

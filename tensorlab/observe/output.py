@@ -1,12 +1,14 @@
-"""What hooks print while a request is served belongs to no cell: it is caught here, for this thread of work only.
+"""What hooks print while a request is served belongs to no cell: it is caught here, for this thread of work only. What they ask a
+person is asked where a cell waits for the run, and fails with a clear word elsewhere.
 
 Replacing ``sys.stdout`` for the process would swallow what a running cell prints meanwhile. The stream put in its
 place asks a context variable where this context's words go, and passes everything else on; it is there only while
-somebody captures.
+somebody captures. The same goes for ``input()`` and ``breakpoint()``.
 """
 
 from __future__ import annotations
 
+import builtins
 import sys
 import threading
 from collections.abc import Iterator
@@ -17,11 +19,24 @@ from typing import Any
 #: Characters kept of what one request prints.
 MOST_CHARACTERS = 10_000
 
+NOBODY = (
+    "there is nobody to ask here: this step was asked for by its view, and no cell waits for it. Step to it from a cell "
+    "(view.next(), view.resume()), or let a cell wait with stepper(loss, block=True)"
+)
+
 
 class Printed:
-    """What was printed, cut at a limit. ``total`` counts all of it; ``onward`` is where it goes besides, if anywhere."""
+    """What was printed, cut at a limit. ``total`` counts all of it; ``onward`` is where it goes besides, if anywhere. ``can_ask``: a
+    person is there to answer."""
 
-    def __init__(self, most: int = MOST_CHARACTERS, onward: Printed | None = None, copied: bool = False) -> None:
+    def __init__(
+        self,
+        most: int = MOST_CHARACTERS,
+        onward: Printed | None = None,
+        copied: bool = False,
+        can_ask: bool = False,
+    ) -> None:
+        self.can_ask = can_ask
         self.text = ""
         self.total = 0
         self.most = most
@@ -63,15 +78,69 @@ class _Router:
         return getattr(self.stream, name)
 
 
+def _asking(what: str) -> None:
+    """Let a person be asked in this context from now on, and see what is printed; or refuse."""
+    sink = _sink.get()
+    while sink is not None and sink.copied:
+        sink = sink.onward
+    if sink is None:
+        return
+    if not sink.can_ask:
+        raise RuntimeError(f"{what} was reached, but {NOBODY}")
+    _sink.set(None)
+
+
+class _Input:
+    """Stands in for ``input()``."""
+
+    def __init__(self, ask: Any) -> None:
+        self.ask = ask
+
+    def __call__(self, *args: Any) -> str:
+        _asking("input()")
+        return self.ask(*args)
+
+
+def _hears_nothing(hook: Any) -> bool:
+    """Whether a hook would open no debugger by itself: the usual one, or debugpy's (in every kernel) while no front end debugs."""
+    if "debugpy" in getattr(hook, "__name__", ""):
+        debugpy = sys.modules.get("debugpy")
+        return debugpy is None or not debugpy.is_client_connected()
+    return hook is sys.__breakpointhook__
+
+
+class _Breakpoint:
+    """Stands in for ``sys.breakpointhook``; the usual one would begin in a frame of ours."""
+
+    def __init__(self, hook: Any) -> None:
+        self.hook = hook
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        _asking("breakpoint()")
+        if not _hears_nothing(self.hook):
+            return self.hook(*args, **kwargs)
+        import pdb
+
+        pdb.Pdb().set_trace(sys._getframe(1))
+        return None
+
+
 _lock = threading.Lock()
 _captures = 0
-_replaced: list[tuple[str, Any, _Router]] = []
+_replaced: list[tuple[Any, str, Any, Any]] = []
+_STAND_INS: tuple[tuple[Any, str, Any], ...] = (
+    (sys, "stdout", _Router),
+    (sys, "stderr", _Router),
+    (builtins, "input", _Input),
+    (sys, "breakpointhook", _Breakpoint),
+)
 
 
 @contextmanager
-def captured_output() -> Iterator[Printed]:
-    """Catch what this context prints to standard output and error."""
-    with _listening(Printed()) as printed:
+def captured_output(can_ask: bool = False) -> Iterator[Printed]:
+    """Catch what this context prints to standard output and error. ``can_ask``: what it asks, by ``breakpoint()`` or ``input()``, a
+    person can answer where this runs; else it raises ``RuntimeError``."""
+    with _listening(Printed(can_ask=can_ask)) as printed:
         yield printed
 
 
@@ -98,10 +167,10 @@ def _begin() -> None:
     with _lock:
         _captures += 1
         if _captures == 1:
-            for name in ("stdout", "stderr"):
-                router = _Router(getattr(sys, name))
-                _replaced.append((name, getattr(sys, name), router))
-                setattr(sys, name, router)
+            for owner, name, stand_in in _STAND_INS:
+                before = getattr(owner, name)
+                _replaced.append((owner, name, before, stand_in(before)))
+                setattr(owner, name, _replaced[-1][3])
 
 
 def _end() -> None:
@@ -109,7 +178,7 @@ def _end() -> None:
     with _lock:
         _captures -= 1
         if _captures == 0:
-            for name, stream, router in _replaced:
-                if getattr(sys, name) is router:
-                    setattr(sys, name, stream)
+            for owner, name, before, stand_in in _replaced:
+                if getattr(owner, name) is stand_in:
+                    setattr(owner, name, before)
             _replaced.clear()

@@ -33,6 +33,7 @@ from tensorlab.observe.predicates import Predicates, parsed, path_of
 from tensorlab.observe.protocol import Message, Refused, element, parts, response, whole, windows, word
 from tensorlab.observe.schema import SESSION, ArrayWindow, NodeDetail, Reason, SessionState, Stopped
 from tensorlab.observe.schema_asking import Breakpoints, Changed, Check, Watched, Watches
+from tensorlab.observe.serving import Desk, interrupt
 from tensorlab.observe.snapshot import MOST_NODES, Input, Walk, snapshot
 from tensorlab.observe.telling import called
 from tensorlab.observe.watches import WatchList
@@ -104,6 +105,9 @@ class StepSession(Moves):
         self.heard = False  # whether a view has said anything yet
         self._released = threading.Event()
         self._pause = threading.Event()
+        self._mover: int | None = None  # the thread that moves the run
+        self._interrupted = False  # by the kernel, in the middle of a move for a view
+        self.desk = Desk(lambda request, reply: reply(self.handle(request, reply)))
         self._listeners: list[Listener] = []
         self._refuse_freed()
 
@@ -144,6 +148,14 @@ class StepSession(Moves):
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
+    def receive(self, request: Any, reply: Listener) -> None:
+        """Answer a request of a view by ``reply(answer)``: a look here and now, a move where somebody's code should run (``Desk``)."""
+        command = request.get("command") if isinstance(request, Mapping) else None
+        if command in self._moves() and threading.current_thread() is not threading.main_thread():
+            self.desk.put(request, reply)
+        else:
+            reply(self.handle(request, reply))
+
     def handle(self, request: Any, sender: Listener | None = None) -> Message:
         """Answer one request from a view. ``sender`` is the listener that asked: it gets the answer instead of the
         event.
@@ -155,14 +167,18 @@ class StepSession(Moves):
         try:
             seq, command, arguments = parts(request)
             self.heard = True
-            with captured_output() as printed:
-                body = self._do(command, arguments, sender)
-            if printed.text:
-                self._tell("output", {"text": printed.text})
+            can_ask = self.desk.attended and threading.current_thread() is threading.main_thread()
+            with captured_output(can_ask) as printed:
+                try:
+                    body = self._do(command, arguments, sender)
+                finally:
+                    if printed.text:
+                        self._tell("output", {"text": printed.text})
             return response(seq, command, True, None, body)
         except Refused as refusal:
             return response(seq, command, False, str(refusal), None)
         except KeyboardInterrupt:
+            self._interrupted = not self._pause.is_set()
             return response(seq, command, False, f"{command} was interrupted", None)
         except Exception as error:  # a mistake of ours must not leave a view waiting for its answer
             return response(seq, command, False, f"{type(error).__name__}: {error}", None)
@@ -174,15 +190,16 @@ class StepSession(Moves):
 
     def _do(self, command: str, arguments: Mapping[str, Any], sender: Listener | None) -> Message | None:
         if command == "pause":
-            self._pause.set()
-            return {}
+            return self.pause()
         self._not_looking()
         if not self.lock.acquire(timeout=BUSY):
             raise Refused(self._busy())
+        outer, self._mover = self._mover, threading.get_ident()
         try:
             body, event = self._dispatch(command, arguments)
             shown = self._shown(arguments) if event == "stopped" else None
         finally:
+            self._mover = outer
             self.lock.release()
             if self.blocking and (self.run.finished or self.closed):
                 self._released.set()
@@ -194,6 +211,28 @@ class StepSession(Moves):
         """An expression that is worked out while the run waits must not move it."""
         if modes.state.looking is not None:
             raise Refused("an expression only looks: it cannot ask this run for anything")
+
+    def pause(self) -> Message:
+        """Stop a move before its next node. A node that does not come back, because a hook or a backward hangs, is interrupted.
+
+        Raises ``Refused`` where that does not help: a thread that waits outside of Python can only be waited for.
+        """
+        self._pause.set()
+        mover = self._mover
+        if mover is None or mover == threading.get_ident() or self._comes_to_rest(0.5):
+            return {}
+        interrupt(mover)
+        if self._comes_to_rest(1.5):
+            return {}
+        raise Refused(
+            f"{self._busy()}. It waits outside of Python (for a lock, a socket, a sleep), so it ends when that does"
+        )
+
+    def _comes_to_rest(self, seconds: float) -> bool:
+        if not self.lock.acquire(timeout=seconds):
+            return False
+        self.lock.release()
+        return True
 
     def _busy(self) -> str:
         node = self.run.current
@@ -431,6 +470,8 @@ class StepSession(Moves):
         with self.lock:
             self.blocking = not self.run.finished and not self.closed
             self._released.clear()
+            self._interrupted = False
+            self.desk.attended = self.blocking
 
     def wait(self, while_true: Callable[[], bool] = lambda: True) -> None:
         """Block this thread until the run is over or given up; requests are served on other threads meanwhile.
@@ -441,11 +482,14 @@ class StepSession(Moves):
         if not self.blocking and not self._released.is_set():
             self.hold()
         try:
-            while self.blocking and not self._released.wait(0.1) and while_true():
-                pass
+            while self.blocking and not self._released.is_set() and while_true():
+                self.desk.attend(0.1)
+                if self._interrupted:
+                    raise KeyboardInterrupt
         finally:
             self.blocking = False
             self._released.clear()
+            self.desk.leave()
         if self.closed and self.error is not None:
             raise self.error
 

@@ -10,6 +10,8 @@ from tensorlab.observe.schema_asking import Watched
 
 #: Expressions that a session watches at most.
 MOST = 20
+#: What an expression on the next node is when there is none.
+OVER = "no gradient waits: the run is over"
 
 
 class WatchList:
@@ -44,6 +46,11 @@ class WatchList:
         work = Work(self.expressions, seen)
         self._late = None if work.wait() else work
         found: list[Any] = list(work.results)
+        if seen.names["node"] is None:
+            found = [
+                OVER if expression.needs_a_node and isinstance(value, Exception) else value
+                for expression, value in zip(self.expressions, found, strict=False)
+            ]
         if len(found) < len(self.expressions):
             found.append(f"not done within {PATIENCE:g} s, so nobody waited for it")
         found += ["not worked out: the one before took too long"] * (len(self.expressions) - len(found))
@@ -55,7 +62,7 @@ class WatchList:
         told = []
         for at, (expression, value) in enumerate(zip(self.expressions, found, strict=True)):
             wrong = at >= good or isinstance(value, Exception)
-            if at >= good:
+            if at >= good or value is OVER:
                 text = str(value)
             else:
                 text = error_text(value) if isinstance(value, Exception) else value_text(value)

@@ -169,6 +169,7 @@ def test_a_condition_on_the_gradient_stops_the_run_where_it_is_met(notebook: Not
     expect(view.inspector).to_contain_text("NaN 1")
     expect(view.root.get_by_role("treeitem", name="a, [3]")).to_contain_text("holds NaN or Inf")
     view.press("F9")
+    view.says("Finished")
     assert notebook.ask("str(a.grad.tolist())") == "[0.25, nan, 16.66666603088379]"
     view.get("tl-restart").click()
     view.get("tl-break-when").click()

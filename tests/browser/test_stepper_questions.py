@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from tests.browser.instrument import Instrument
 from tests.browser.lab import Notebook
 from tests.browser.test_stepper import agrees, opened
 
@@ -106,3 +107,44 @@ def test_modules_conditions_watches_edits_checks_and_the_ledger_by_keys_and_mous
         notebook.screenshot(f"stepper-narrow-{theme}", view.root)
     view.press("Escape", "?")
     notebook.screenshot("stepper-keys", view.root)
+
+
+LOOP = """
+import time
+model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 4))
+def hang(grad):
+    hung.append(1)
+    while len(hung) < 2:
+        time.sleep(0.05)
+hung = []
+
+def train():
+    stops = []
+    for step in range(4):
+        hidden = model[0](x)
+        if step == 2:
+            hidden.register_hook(hang)
+        error = loss_of(model[2](model[1](hidden)), y)
+        torch.show.stepper(error, block=True, when=2)
+        stops.append(step)
+    return stops
+"""
+
+
+def test_a_loop_stops_at_its_third_step_and_a_hook_that_hangs_is_stopped_from_the_page(notebook: Notebook) -> None:
+    notebook.open([SETUP, LOOP, "stops = train()"])
+    notebook.run(0)
+    notebook.run(1)
+    notebook.run(2, wait=False)
+    view = Instrument(notebook.output(2).get_by_test_id("tl-stepper"))
+    view.is_at(0)
+    expect(view.status).to_contain_text("a cell waits")
+    view.press("F9")
+    view.get("tl-stop").click()
+    expect(view.error).to_contain_text("interrupted")
+    assert notebook.is_running(2)
+    expect(view.status).to_contain_text("paused")
+    view.press("F9")  # the hook comes back this time
+    notebook.wait_until_done(2)
+    expect(view.status).to_contain_text("finished")
+    assert notebook.ask("[stops, hung]") == [[0, 1, 2, 3], [1, 1]]

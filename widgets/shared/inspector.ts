@@ -192,7 +192,7 @@ function gradientPart(opened: Opened, slot: GradientSlot): HTMLElement | null {
   const { preview, name, role, edited } = slot;
   const title = h(
     'h4',
-    { class: 'tl-slot' },
+    { class: 'tl-slot-title' },
     h('code', {}, name),
     preview ? h('span', { class: 'tl-chip' }, `${shapeText(preview.shape)} ${preview.dtype}`) : null,
     role === 'incoming' ? null : h('span', { class: 'tl-muted' }, role),

@@ -85,6 +85,12 @@ class Stepper(Instrument):
     def _answer(self, request: Any) -> Message:
         return self.session.handle(request, self._deliver)
 
+    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+        if isinstance(content, Mapping) and content.get("command") == "export":
+            super()._receive(widget, content, buffers)
+        else:
+            self.session.receive(content, self._deliver)
+
     # ---- the buttons, from Python ------------------------------------------------------------------------------------
 
     def next(self, count: int = 1) -> str:
