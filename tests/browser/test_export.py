@@ -20,12 +20,20 @@ loss = (model(x) ** 2).mean()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 flow = torch.show.flow(model)
 loss.backward(retain_graph=True); optimizer.step()
+def half(x):
+    return x / 2
+def step(x):
+    for i in range(2):
+        x = half(x).tanh()
+    return model(x).sum()
 """
 VIEWS = {
     "tl-graph": ("torch.show.graph(loss)", "graph-loss"),
     "tl-stepper": ("torch.show.stepper(loss)", "backward-loss"),
     "tl-layout": ("kept = x.t(); torch.show.layout(kept, title='x / transposed <b>')", "layout-x-transposed-b"),
     "tl-flow": ("flow", "flow-model"),
+    "tl-hooks": ("torch.show.hooks(model)", "hooks-model"),
+    "tl-lines": ("torch.show.lines(step, x)", "lines-step"),
 }
 
 
