@@ -146,7 +146,7 @@ export function nameOf(name: string, inside: string): string {
 }
 
 /** The spaces before every line: a method stands further in than a function. */
-function marginOf(lines: readonly string[]): number {
+export function marginOf(lines: readonly string[]): number {
   const margins = lines.filter(line => line.trim()).map(line => line.length - line.trimStart().length);
   return margins.length ? Math.min(...margins) : 0;
 }

@@ -2,7 +2,7 @@
 import './theme.css';
 import './linesview.css';
 import { arrayView } from './arrays';
-import { CodePanel, nameOf } from './codepanel';
+import { CodePanel, marginOf, nameOf } from './codepanel';
 import { button, enable, type Key } from './controls';
 import { h, Undos, type Undo } from './dom';
 import { exporterOf, type Exporter } from './export';
@@ -247,7 +247,9 @@ class LinesView {
   private codeOf(step: number): string {
     const { sources, steps } = this.lines!;
     const { text, first } = sources[steps.source[step]];
-    return text.slice(steps.line[step] - first, steps.last[step] - first + 1).join('\n');
+    const lines = text.slice(steps.line[step] - first, steps.last[step] - first + 1);
+    const margin = marginOf(lines);
+    return lines.map(line => line.slice(margin)).join('\n');
   }
 
   private textOf(index: number): string {

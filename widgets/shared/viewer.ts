@@ -378,9 +378,8 @@ export class Viewer {
     this.showTree();
   }
 
-  /** Brings an item into sight, unfolding what hides it. */
+  /** Brings an item into sight, or the folded part that it is in. */
   reveal(item: Item): void {
-    this.uncover(item);
     this.picture.reveal(item);
   }
 
