@@ -24,6 +24,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     >>> tl.tensor([1, 2]).to(tl.float32)
     tensor([1., 2.])
     """
+    if len(args) == 1 and not kwargs and type(args[0]) is dtypes.dtype and self._a.dtype == args[0].np:
+        return self
     target, where, copy, memory_format = asked(args, kwargs)
     if memory_format not in (layout.preserve_format, layout.contiguous_format):
         layout.format_order(self._a.ndim, memory_format)  # which fits the number of dimensions, or is an error
@@ -168,7 +170,7 @@ def contiguous(self: Tensor, memory_format: Any = layout.contiguous_format) -> T
 
 def _conversion(name: str, target: dtypes.dtype) -> Callable[..., Any]:
     def method(self: Any, memory_format: Any = None) -> Any:
-        return to(self, target, memory_format=memory_format)
+        return to(self, target) if memory_format is None else to(self, target, memory_format=memory_format)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The tensor as {target.name}; itself if it is that already."
