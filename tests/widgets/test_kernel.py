@@ -266,3 +266,17 @@ def test_running_a_cell_again_ends_the_recording_of_the_hooks_view_that_it_made_
     assert "its cell was run again" in state["trouble"]
     front.run("view.close()")
     assert front.run("from tensorlab import taps; print(len(taps.hooks))") == "0\n"
+
+
+def test_views_of_hooks_and_memory_that_were_opened_and_closed_leave_nothing(front):
+    code = (
+        "import gc, weakref\nfrom tensorlab import taps\nknown = []\n"
+        "for _ in range(50):\n"
+        "    one, two = tl.show.hooks(w), tl.show.memory()\n"
+        "    value = ((x @ w).tanh() ** 2).sum(); value.backward()\n"
+        "    known += [weakref.ref(thing) for thing in (one, two, value.grad_fn)]\n"
+        "    one.close(); two.close()\n"
+        "del one, two, value\ngc.collect()\n"
+        "print(sum(ref() is not None for ref in known), taps.hooks, taps.ops, taps.steps, taps.buffers)"
+    )
+    assert front.run(code) == "0 [] [] [] []\n"
