@@ -109,3 +109,31 @@ def test_a_model_said_to_be_parallel_is_called_as_it_stands() -> None:
     assert (tl.nn.parallel.data_parallel(inner := tl.nn.Linear(2, 3), tl.ones(1, 2)) == inner(tl.ones(1, 2))).all()
     with pytest.raises(RuntimeError, match="one device"):
         tl.nn.DataParallel(inner, device_ids=[0, 1])
+
+
+@pytest.mark.parametrize("kind", ["conv", "turned", "linear", "plain"])
+def test_a_batch_norm_is_worked_into_the_layer_before_it(kind: str) -> None:
+    shown = []
+    for lib in (tl, torch):
+        nn, given = lib.nn, Given(lib)
+        layer = {
+            "conv": lambda nn=nn: nn.Conv2d(3, 4, 3, bias=False),
+            "turned": lambda nn=nn: nn.ConvTranspose2d(3, 4, 3),
+            "linear": lambda nn=nn: nn.Linear(3, 4),
+            "plain": lambda nn=nn: nn.Conv1d(3, 4, 2),
+        }[kind]()
+        made = {"linear": nn.BatchNorm1d, "plain": nn.BatchNorm1d}.get(kind, nn.BatchNorm2d)
+        bn = made(4, affine=kind != "plain")
+        given.fill(layer), given.fill(bn)
+        bn.running_mean.copy_(given(4))
+        bn.running_var.copy_(given.uniform(4, low=0.5, high=2))
+        fuse = nn.utils.fusion.fuse_linear_bn_eval if kind == "linear" else nn.utils.fusion.fuse_conv_bn_eval
+        options = (True,) if kind == "turned" else ()
+        with pytest.raises(AssertionError):
+            fuse(layer, bn, *options)
+        fused = fuse(layer.eval(), bn.eval(), *options)
+        x = given(2, 3, *{"linear": (), "plain": (6,)}.get(kind, (6, 6)))
+        np.testing.assert_allclose(fused(x).detach().numpy(), bn(layer(x)).detach().numpy(), rtol=1e-3, atol=1e-5)
+        shown.append([fused.weight, fused.bias])
+    for f, e in zip(*shown, strict=True):
+        np.testing.assert_allclose(f.detach().numpy(), e.detach().numpy(), rtol=1e-4, atol=1e-6)
