@@ -1,8 +1,13 @@
-"""Errors with a class of their own."""
+"""Errors with a class of their own, and warnings at the line that called the library."""
 
 from __future__ import annotations
 
 import re
+import sys
+import warnings
+from pathlib import Path
+
+_HERE = str(Path(__file__).parent)
 
 
 class LinAlgError(RuntimeError):
@@ -11,6 +16,14 @@ class LinAlgError(RuntimeError):
 
 class OutOfMemoryError(RuntimeError, MemoryError):
     """Something larger than memory was asked for. A ``RuntimeError``, as in PyTorch, and a ``MemoryError``, as in Python."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside of this library that led here, however many calls lie between, which differs from Python to Python."""
+    level, frame = 1, sys._getframe()
+    while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 _TOO_LARGE = re.compile("Unable to allocate|array is too big|Maximum allowed (dimension|size) exceeded")

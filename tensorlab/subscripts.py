@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from tensorlab import dispatch, dtypes, inplace
 from tensorlab.creation import number, to_array
 from tensorlab.dispatch import call, wrap
+from tensorlab.errors import warn
 from tensorlab.functional import shapes
 from tensorlab.functional.positions import Outside, agree, beside, check_assigned, index_arrays
 from tensorlab.ops import ROWS
@@ -159,10 +159,7 @@ def _mask(entry: Tensor) -> Tensor:
     """An index tensor; one of uint8 is a mask, as it was before there were booleans."""
     if entry._a.dtype != np.uint8:
         return entry
-    warnings.warn(
-        "indexing with dtype tensorlab.uint8 is now deprecated, please use a dtype tensorlab.bool instead.",
-        stacklevel=6,
-    )
+    warn("indexing with dtype tensorlab.uint8 is now deprecated, please use a dtype tensorlab.bool instead.")
     return wrap(entry._a != 0)
 
 

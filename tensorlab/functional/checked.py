@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -134,10 +133,9 @@ def _receivable(name: str, x: Any, result: Any) -> Any:
 def _receive(name: str, x: Any, result: Any) -> None:
     if x.shape != result.shape:
         if x.numel():
-            warnings.warn(
+            errors.warn(
                 f"{name}(): An output with one or more elements was resized since it had shape {list(x.shape)}, which does not match the "
-                f"required output shape {list(result.shape)}. Give an out tensor of that shape, or an empty one.",
-                stacklevel=5,
+                f"required output shape {list(result.shape)}. Give an out tensor of that shape, or an empty one."
             )
         x.resize_(result.shape)
     x.copy_(result)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from tensorlab import dispatch
+from tensorlab.errors import warn
 
 Function = Callable[..., Any]
 
@@ -52,7 +52,7 @@ def _today(function: Function, orders: tuple[str, ...], args: tuple[Any, ...], k
             [*(name for name in order if name not in factors), *(f"{name}={given[name]!r}" for name in factors)]
         )
         name = function.__name__
-        warnings.warn(f"{name}({', '.join(order)}) is the order of years ago; today's is {name}({said}).", stacklevel=4)
+        warn(f"{name}({', '.join(order)}) is the order of years ago; today's is {name}({said}).")
         today = tuple(given[name] for name in order if name not in factors)
         return today, {**kwargs, **{f: given[f] for f in factors}}
     return args, kwargs
