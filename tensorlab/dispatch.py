@@ -88,7 +88,10 @@ def storage_of(x: Any) -> Storage:
 
 
 def lost(row: Row, inputs: Sequence[Any], outs: Sequence[Any]) -> None:
-    """Note where results without history were cut off from what they were computed from."""
+    """Note where results without history were cut off from what they were computed from. Inside a backward pass none is meant to
+    have one."""
+    if state.run is not None and not state.grad:
+        return
     lineage("no_grad" if not state.grad else row.name, inputs, outs, edge_of)
 
 

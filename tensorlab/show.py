@@ -9,6 +9,27 @@ from collections.abc import Callable
 from typing import Any
 
 __all__ = ["flow", "graph", "hooks", "layout", "lines", "memory", "record", "stepper", "timed"]
+__all__ = ["compare", "flow", "graph", "hooks", "layout", "lines", "record", "step", "stepper", "timed"]
+
+
+def compare(a: Any, b: Any, *, tolerance: float = 0.0) -> Any:
+    """What became of ``a`` in ``b``: added, removed and changed, by how much, module by module.
+    Each side is a module, a ``state_dict()``, a tensor (with the graph that made it) or what :func:`step` kept. Named things are matched by
+    their names, operations in forward order (see :mod:`tensorlab.observe.compare`). Differences up to ``tolerance``, relative to
+    the left, count as none. Raises ``TypeError`` where the sides are of two kinds.
+    """
+    return _widgets().CompareView(a, b, tolerance=tolerance)
+
+
+def step(thing: Any, name: str = "") -> Any:
+    """A model, a ``state_dict()`` or the graph of a tensor as it is now, to be compared later: ``before = tensorlab.show.step(model)``.
+    It holds samples of values and of gradients and keeps no tensor alive. Of a graph the gradients are those of a backward pass that is
+    run now and leaves every ``.grad`` as it is.
+    """
+    from tensorlab.observe.names import Names, caller_namespace
+    from tensorlab.observe.steps import step_of
+
+    return step_of(thing, Names(caller_namespace()), name)
 
 
 def flow(model: Any, *, title: str | None = None) -> Any:

@@ -13,7 +13,11 @@ const VIEWS = '[data-testid="tl-graph"]';
 const linesOf = (cell: Cell): string[] => cell.model.sharedModel.getSource().split('\n');
 
 /** IPython takes away the empty lines that a cell begins with, so its line 1 is the first that is not empty. */
-const skipped = (cell: Cell): number => Math.max(0, linesOf(cell).findIndex(line => line.trim() !== ''));
+const skipped = (cell: Cell): number =>
+  Math.max(
+    0,
+    linesOf(cell).findIndex(line => line.trim() !== ''),
+  );
 
 /** Whether a line of a cell is the code of a site; long lines were cut when it was noted. */
 function isCode(line: string | undefined, { code }: Site): boolean {

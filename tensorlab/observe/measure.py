@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from typing import Any
 
@@ -51,30 +51,38 @@ def measured(results: Sequence[Any], shown: Sequence[Node]) -> Measures:
 
 def _walked(roots: Sequence[Any]) -> tuple[dict[int, float], dict[int, int], dict[int, int]]:
     """Norms of what came to the nodes, nanoseconds that they took, and where gradients are not finite, by number."""
+    norms: dict[int, float] = {}
+    bad: dict[int, int] = {}
+
+    def note(node: Node, gradients: Sequence[Any]) -> None:
+        sizes = [size(gradient) for gradient in gradients if gradient is not None]
+        if sizes:
+            norms[node.seq] = sizes[0] if len(sizes) == 1 else math.hypot(*sizes)
+            if not math.isfinite(norms[node.seq]):
+                bad[node.seq] = _GRADIENT
+
+    return norms, walked(roots, note), bad
+
+
+def walked(roots: Sequence[Any], note: Callable[[Node, Sequence[Any]], None]) -> dict[int, int]:
+    """Run a backward pass that leaves every ``.grad`` alone and the graph whole; ``note`` is told of each node and what came to it.
+
+    Returns the nanoseconds that the nodes took, by number. Raises ``Refused`` where the pass cannot run.
+    """
     found = reachable([Bound.edge(root)[0] for root in roots])
     leaves = [node.variable for node in found if type(node) is AccumulateGrad and node.variable is not None]
     seeds = [None if root.numel() == 1 else root.detach().new_ones(root.shape) for root in roots]
-    norms: dict[int, float] = {}
     times: dict[int, int] = {}
-    bad: dict[int, int] = {}
-
-    def note(number: int, gradients: Sequence[Any]) -> None:
-        sizes = [size(gradient) for gradient in gradients if gradient is not None]
-        if sizes:
-            norms[number] = sizes[0] if len(sizes) == 1 else math.hypot(*sizes)
-            if not math.isfinite(norms[number]):
-                bad[number] = _GRADIENT
-
     try:
         run = BackwardRun(roots, seeds, retain_graph=True, inputs=leaves, accumulate=False)
         while (node := run.current) is not None:
-            note(node.seq, run.held(node) or ())
+            note(node, run.held(node) or ())
             begin = perf_counter_ns()
             run.step()
             times[node.seq] = perf_counter_ns() - begin
     except RuntimeError as error:
         raise Refused(f"the backward pass cannot run: {error}") from None
-    return norms, times, bad
+    return times
 
 
 def _broken(node: Node) -> bool:

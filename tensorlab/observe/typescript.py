@@ -25,6 +25,9 @@ FILES = {
     schema_watching: "watching.ts",
     schema_kept: "kept.ts",
 }
+from tensorlab.observe import schema, schema_compare, schema_kept, schema_watching
+
+FILES = {schema: "snapshot.ts", schema_watching: "watching.ts", schema_kept: "kept.ts", schema_compare: "compared.ts"}
 HEADER = "// Generated from tensorlab/observe/{}.py by `python -m tensorlab.observe.typescript`. Do not edit.\n"
 CONSTANTS = (
     "GRAPH",
@@ -33,11 +36,12 @@ CONSTANTS = (
     "LAYOUT",
     "FLOW",
     "MEASURES",
+    "COMPARE",
+    "CHANGES",
     "LINES",
     "HOOKS",
     "MEMORY",
     "USES",
-    "GRADIENTS",
     "KINDS",
     "FIRST_STORAGE",
     "LAYERS",

@@ -5,6 +5,7 @@
 Each instrument is a folder: Python on one side, TypeScript on the other, one word for both.
 """
 
+from tensorlab_widgets.compare import CompareView
 from tensorlab_widgets.flow import FlowView
 from tensorlab_widgets.graph import GraphView
 from tensorlab_widgets.hooks import HooksView
@@ -15,3 +16,4 @@ from tensorlab_widgets.player import record
 from tensorlab_widgets.stepper import Stepper
 
 __all__ = ["FlowView", "GraphView", "HooksView", "LayoutView", "LinesView", "MemoryView", "Stepper", "record"]
+__all__ = ["CompareView", "FlowView", "GraphView", "HooksView", "LayoutView", "LinesView", "Stepper", "record"]
