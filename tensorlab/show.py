@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["flow", "graph", "hooks", "layout", "lines", "memory", "record", "stepper", "timed"]
-__all__ = ["compare", "flow", "graph", "hooks", "layout", "lines", "record", "step", "stepper", "timed"]
+__all__ = ["compare", "flow", "graph", "hooks", "layout", "lines", "memory", "record", "step", "stepper", "timed"]
 
 
 def compare(a: Any, b: Any, *, tolerance: float = 0.0) -> Any:
     """What became of ``a`` in ``b``: added, removed and changed, by how much, module by module.
+
     Each side is a module, a ``state_dict()``, a tensor (with the graph that made it) or what :func:`step` kept. Named things are matched by
     their names, operations in forward order (see :mod:`tensorlab.observe.compare`). Differences up to ``tolerance``, relative to
     the left, count as none. Raises ``TypeError`` where the sides are of two kinds.
@@ -23,6 +23,7 @@ def compare(a: Any, b: Any, *, tolerance: float = 0.0) -> Any:
 
 def step(thing: Any, name: str = "") -> Any:
     """A model, a ``state_dict()`` or the graph of a tensor as it is now, to be compared later: ``before = tensorlab.show.step(model)``.
+
     It holds samples of values and of gradients and keeps no tensor alive. Of a graph the gradients are those of a backward pass that is
     run now and leaves every ``.grad`` as it is.
     """

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from tensorlab.observe import schema, schema_asking, schema_kept, schema_watching
+from tensorlab.observe import schema, schema_asking, schema_compare, schema_kept, schema_watching
 
 #: The file of each schema.
 FILES = {
@@ -24,10 +24,8 @@ FILES = {
     schema_asking: "asking.ts",
     schema_watching: "watching.ts",
     schema_kept: "kept.ts",
+    schema_compare: "compared.ts",
 }
-from tensorlab.observe import schema, schema_compare, schema_kept, schema_watching
-
-FILES = {schema: "snapshot.ts", schema_watching: "watching.ts", schema_kept: "kept.ts", schema_compare: "compared.ts"}
 HEADER = "// Generated from tensorlab/observe/{}.py by `python -m tensorlab.observe.typescript`. Do not edit.\n"
 CONSTANTS = (
     "GRAPH",

@@ -1,5 +1,6 @@
 // Generated from tensorlab/observe/schema.py by `python -m tensorlab.observe.typescript`. Do not edit.
 
+import type { Breakpoints, Contribution, Watched } from './asking';
 import type { KeepColumns, StorageColumns, Stretched } from './kept';
 
 export const GRAPH = 'tensorlab.graph/1';

@@ -15,5 +15,14 @@ from tensorlab_widgets.memory import MemoryView
 from tensorlab_widgets.player import record
 from tensorlab_widgets.stepper import Stepper
 
-__all__ = ["FlowView", "GraphView", "HooksView", "LayoutView", "LinesView", "MemoryView", "Stepper", "record"]
-__all__ = ["CompareView", "FlowView", "GraphView", "HooksView", "LayoutView", "LinesView", "Stepper", "record"]
+__all__ = [
+    "CompareView",
+    "FlowView",
+    "GraphView",
+    "HooksView",
+    "LayoutView",
+    "LinesView",
+    "MemoryView",
+    "Stepper",
+    "record",
+]
