@@ -40,6 +40,7 @@ CONSTANTS = (
     "HOOKS",
     "MEMORY",
     "USES",
+    "GRADIENTS",
     "KINDS",
     "FIRST_STORAGE",
     "LAYERS",

@@ -9,6 +9,7 @@ export const SESSION = 'tensorlab.session/1';
 export const LAYOUT = 'tensorlab.layout/2';
 export const FLOW = 'tensorlab.flow/1';
 export const LINES = 'tensorlab.lines/1';
+export const GRADIENTS = ['none', 'zero', 'finite', 'not finite'] as const;
 export const KINDS = ['operation', 'parameter', 'leaf', 'input', 'root', 'storage'] as const;
 export const STATES = ['idle', 'waiting', 'current', 'done', 'freed'] as const;
 export const FLAGS = { no_grad: 1, hooks: 2, retains_grad: 4, in_place: 8, view: 16, nan: 32, folded: 64 } as const;
