@@ -104,6 +104,8 @@ class Outline:
     def _wanted_folds(self) -> frozenset[int]:
         """The outermost folds of which a person's function wants every node folded."""
         flags = self.graph.nodes.flags
+        if not any(flag & FLAGS["folded"] for flag in flags):
+            return frozenset()
         missing: set[int] = set()
         for at in range(self.count):
             if not self.is_source[at] and not flags[at] & FLAGS["folded"]:
