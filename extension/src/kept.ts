@@ -3,6 +3,7 @@ import { keptModel, type KeptAnswer } from '../../widgets/shared/offline';
 import flow from '../../widgets/tensorlab_widgets/flow/index';
 import hooks from '../../widgets/tensorlab_widgets/hooks/index';
 import layout from '../../widgets/tensorlab_widgets/layout/index';
+import memory from '../../widgets/tensorlab_widgets/memory/index';
 import type { Model } from '../../widgets/shared/model';
 
 interface View {
@@ -10,7 +11,7 @@ interface View {
 }
 
 /** The views that a notebook file keeps answers of, by their words. The others keep a document of their own kind. */
-const VIEWS: Readonly<Record<string, View>> = { flow, hooks, layout };
+const VIEWS: Readonly<Record<string, View>> = { flow, hooks, layout, memory };
 
 interface Kept {
   readonly view: string;

@@ -69,7 +69,7 @@ class HooksView {
       { name: 'ArrowDown', does: 'the next hook', run: () => this.walk(1) },
       { name: 'ArrowUp', does: 'the hook before', run: () => this.walk(-1) },
       { name: 'r', does: 'stop or start the recording', run: () => this.toggle() },
-      { name: 'x', does: 'begin anew with an empty timeline', run: () => void this.ask('forget') },
+      { name: 'n', does: 'begin anew with an empty timeline', run: () => void this.ask('forget') },
       { name: 'Delete', does: 'remove the hook, asked twice', run: () => this.removing() },
     ];
     this.frame = new Frame(element, {
@@ -84,7 +84,7 @@ class HooksView {
     this.frame.controls.prepend(
       this.record,
       button(
-        { icon: 'restart', label: 'Begin anew', key: 'x', testid: 'tl-forget' },
+        { icon: 'restart', label: 'Begin anew', key: 'n', testid: 'tl-forget' },
         () => void this.ask('forget'),
       ),
     );
