@@ -15,6 +15,8 @@ from tensorlab import modes
 
 ops: list[Callable[..., Any]] = []
 steps: list[Callable[..., Any]] = []
+left_out: list[Callable[..., Any]] = []
+clips: list[Callable[..., Any]] = []
 hooks: list[Callable[..., Any]] = []
 buffers: list[Callable[..., Any]] = []
 
@@ -48,6 +50,13 @@ def watch_buffers(tap: Callable[..., Any]) -> Callable[[], None]:
     """Tell ``tap(array)`` of arrays that are made past the door. Returns the function that ends it."""
     buffers.append(tap)
     return _ending(buffers, tap, lambda: None)
+
+
+def watch_training(on_left_out: Callable[..., Any], on_clip: Callable[..., Any]) -> Callable[[], None]:
+    """Tell of steps that a gradient scaler leaves out and of gradients that are clipped. Returns the function that ends it."""
+    left_out.append(on_left_out)
+    clips.append(on_clip)
+    return _ending(left_out, on_left_out, _ending(clips, on_clip, lambda: None))
 
 
 def _ending(taps: list[Callable[..., Any]], tap: Callable[..., Any], also: Callable[[], None]) -> Callable[[], None]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab import backend, dispatch, dtypes, modes
+from tensorlab import backend, dispatch, dtypes, modes, taps
 
 READY, UNSCALED, STEPPED = "ready", "unscaled", "stepped"
 
@@ -127,6 +127,8 @@ class GradScaler:
         found = optimizer.step(*args, **kwargs) if finite else None
         if not finite:
             optimizer._opt_called = True
+            for tap in list(taps.left_out):
+                tap(optimizer, self._scale)
         self._seen[id(optimizer)] = optimizer, STEPPED, finite
         return found
 

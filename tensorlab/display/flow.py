@@ -6,7 +6,8 @@ import math
 from html import escape
 
 from tensorlab.display.style import SHEET
-from tensorlab.observe.schema import FlowDocument
+from tensorlab.observe.flow import norm_of
+from tensorlab.observe.schema import LEVELS, Finding, FlowDocument
 from tensorlab.observe.words import number_text
 
 #: Viridis, low to high.
@@ -24,7 +25,8 @@ SCALE = (
     "#fde725",
 )
 WIDTH, PADDING, HEAD, ROW, NAMES, STEPS, MOST_ROWS = 860, 20, 40, 20, 190, 60, 60
-MARKS = {"none": "none", "zero": "zero", "not finite": "NaN/Inf"}
+#: What a line of text says of a gradient that has no norm.
+MARKS = {LEVELS["none"]: "none", LEVELS["zero"]: "zero", LEVELS["not_finite"]: "NaN/Inf"}
 
 
 def text(document: FlowDocument) -> str:
@@ -32,34 +34,41 @@ def text(document: FlowDocument) -> str:
     d = document
     lines = [d.sentence, ""]
     width = max(map(len, d.names))
-    by_name = {f.name: f for f in d.findings}
     for i, name in enumerate(d.names):
-        found = by_name.get(name)
-        update = f"update {d.update[i]:.1e}" if d.update[i] is not None else ""
-        note = f"{found.kind} since step {found.since}: {found.what}. {found.attempt}" if found else ""
-        lines.append(f"  {name.ljust(width)}  {_latest(d, i).ljust(9)} {update.ljust(16)} {note}".rstrip())
+        moved = norm_of(d.update[i])
+        update = f"update {moved:.1e}" if moved is not None else ""
+        look = "needs a look" if d.looks[i] else ""
+        lines.append(f"  {name.ljust(width)}  {_latest(d, i).ljust(9)} {update.ljust(16)} {look}".rstrip())
+    lines += [""] if d.findings else []
+    lines += [f"  {headline(f)}: {f.what}. {f.attempt}".rstrip() for f in d.findings]
     return "\n".join("".join(c if c.isprintable() else " " for c in line) for line in lines)
 
 
 def _latest(d: FlowDocument, i: int) -> str:
     if not d.steps:
         return "-"
-    state = d.state[i][-1]
-    return ("none", "zero", "", "NaN/Inf")[state] or number_text(d.norm[i][-1] or 0.0)
+    level = d.levels[i - len(d.names)]
+    return MARKS.get(level) or number_text(norm_of(level) or 0.0)
+
+
+def headline(f: Finding) -> str:
+    """Who it is about, what it is, and since when: ``0.weight and 3 more: vanished since step 7``."""
+    more = f" and {f.others} more" if f.others else ""
+    return f"{f.name}{more}: {f.kind} since step {f.since}"
 
 
 def span(document: FlowDocument) -> tuple[float, float]:
     """The lowest and highest norm as powers of ten, at least one apart."""
-    known = [math.log10(n) for row in document.norm for n in row if n]
+    known = [level for level in document.levels if level not in MARKS]
     if not known:
         return -6.0, 0.0
-    low, high = math.floor(min(known)), math.ceil(max(known))
+    low, high = math.floor(min(known) / 1000), math.ceil(max(known) / 1000)
     return float(low), float(max(high, low + 1))
 
 
-def colour(norm: float, low: float, high: float) -> str:
+def colour(level: int, low: float, high: float) -> str:
     """The colour of a norm on a logarithmic scale."""
-    at = (math.log10(norm) - low) / (high - low)
+    at = (level / 1000 - low) / (high - low)
     return SCALE[min(len(SCALE) - 1, max(0, round(at * (len(SCALE) - 1))))]
 
 
@@ -78,20 +87,19 @@ def svg(document: FlowDocument) -> str:
         parts.append(_words(left + heat, y, f"step {d.steps[-1]}", "q", "end"))
     parts.append(_words(bars, y, f"gradient norm, 1e{low:.0f} to 1e{high:.0f}", "q"))
     y += 8
-    by_name = {f.name: f for f in d.findings}
     for i in range(shown):
         parts.append(_words(PADDING, y + 14, d.names[i], "c", most=25))
         wide = heat / max(cells, 1)
         for j in range(cells):
             parts.append(_cell(d, i, len(d.steps) - cells + j, left + j * wide, y + 3, wide, low, high))
-        parts += _bar(d, i, bars, y + 4, low, high, by_name.get(d.names[i]) is not None)
+        parts += _bar(d, i, bars, y + 4, low, high, bool(d.looks[i]))
         y += ROW
     if shown < len(d.names):
         parts.append(_words(PADDING, y + 14, f"{len(d.names) - shown} more parameters are not drawn", "m"))
         y += ROW
     y += 20
     for f in d.findings[:8]:
-        parts.append(_words(PADDING, y, f"{f.name}: {f.kind} since step {f.since}", "t", most=60))
+        parts.append(_words(PADDING, y, headline(f), "t", most=60))
         parts.append(_words(PADDING + 20, y + 17, f"{f.what}. {f.attempt}", "q", most=118))
         y += 38
     parts.append(_words(PADDING, y + 4, d.sentence, "m", most=120))
@@ -110,22 +118,22 @@ def svg(document: FlowDocument) -> str:
 
 
 def _cell(d: FlowDocument, i: int, j: int, x: float, y: float, wide: float, low: float, high: float) -> str:
-    norm, state = d.norm[i][j], d.state[i][j]
+    level = d.levels[j * len(d.names) + i]
     width = max(wide - 1, 0.8)
-    if state == 2 and norm:
-        return f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="14" fill="{colour(norm, low, high)}"/>'
-    if state == 1:
+    if level not in MARKS:
+        return f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="14" fill="{colour(level, low, high)}"/>'
+    if level == LEVELS["zero"]:
         return f'<circle cx="{x + wide / 2:.1f}" cy="{y + 7}" r="1.5" class="tl-head"/>'
-    if state == 3:
+    if level == LEVELS["not_finite"]:
         return f'<path class="tl-mark b" d="M{x:.1f} {y + 3}l{width:.1f} 8m0 -8l-{width:.1f} 8"/>'
     return f'<rect class="tl-off" x="{x:.1f}" y="{y}" width="{width:.1f}" height="14"/>'
 
 
 def _bar(d: FlowDocument, i: int, x: int, y: int, low: float, high: float, look: bool) -> list[str]:
-    norm = d.norm[i][-1] if d.steps else None
+    level = d.levels[i - len(d.names)] if d.steps else LEVELS["none"]
     most = 130
-    if norm:
-        long = max(2.0, most * (math.log10(norm) - low) / (high - low))
+    if level not in MARKS:
+        long = max(2.0, most * (level / 1000 - low) / (high - low))
         parts = [
             f'<rect class="{"tl-box tl-bad" if look else "tl-box tl-current"}" x="{x}" y="{y}" width="{long:.1f}" height="11" rx="2"/>'
         ]

@@ -33,6 +33,7 @@ CONSTANTS = (
     "SESSION",
     "LAYOUT",
     "FLOW",
+    "FLOW_NOW",
     "MEASURES",
     "COMPARE",
     "CHANGES",
@@ -40,13 +41,14 @@ CONSTANTS = (
     "HOOKS",
     "MEMORY",
     "USES",
-    "GRADIENTS",
     "KINDS",
     "FIRST_STORAGE",
     "LAYERS",
     "HOLDERS",
     "STATES",
     "FLAGS",
+    "LEVELS",
+    "FINDINGS",
 )
 ALIASES = ("Reason", "PredicateKind", "HookState", "OutputForm")
 WIDTH = 110

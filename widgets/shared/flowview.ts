@@ -1,23 +1,26 @@
 // The gradient flow instrument: parameters in model order, steps to the right, the latest norm as a bar, and what needs a look.
-import { button, type Key } from './controls';
-import { h, setText, svg, type Undo } from './dom';
+import { button, relabel, type Key } from './controls';
+import { h, onFrame, setAttributes, setText, svg, type Undo } from './dom';
 import { exporterOf } from './export';
 import { short } from './format';
 import { Frame } from './frame';
-import { icon } from './icons';
+import { drawHeat, SCALE, WORDS } from './heatrow';
+import { icon, type IconName } from './icons';
 import { Client, type Transport } from './protocol';
-import type { Finding, FlowDocument } from './snapshot';
+import { normOf, ridgeFigure } from './ridge';
+import { FINDINGS, LEVELS, type Finding, type FlowDocument, type Ridge } from './snapshot';
 import { readTokens, watchTheme } from './theme';
 
-/** Viridis, low to high. */
-const SCALE = [
-  '#440154', '#482475', '#414487', '#355f8d', '#2a788e', '#21918c', '#22a884', '#44bf70', '#7ad151', '#bddf26', '#fde725',
-]; // prettier-ignore
-const WORDS = ['none', 'zero', '', 'NaN/Inf'];
 const SHOWN = 120;
 const KEPT = 600;
+/** Milliseconds between questions while there is news, while there is none, and between looks at one parameter. */
 const QUICK = 100;
 const SLOW = 1000;
+const MARKS: Partial<Record<Finding['kind'], IconName>> = {
+  exploded: 'up',
+  vanished: 'down',
+  changed: 'pencil',
+};
 
 /** Draws gradients over a session; returns the undo, which leaves nothing behind. */
 export function mountFlow(element: HTMLElement, transport: Transport): Undo {
@@ -45,9 +48,20 @@ interface Row {
   readonly words: HTMLElement;
 }
 
+/** One step: a level for every parameter, and the least and greatest of them. */
+interface Step {
+  readonly number: number;
+  readonly levels: ArrayLike<number>;
+  readonly low: number;
+  readonly high: number;
+  readonly loss: number | null;
+  readonly clipped: number | null;
+}
+
 class FlowView {
   readonly frame: Frame;
-  private flow: FlowDocument | null = null;
+  private flow: FlowDocument | null = null; // the latest, with the names
+  private steps: Step[] = [];
   private rows: Row[] = [];
   private timer = 0;
   private pause = SLOW;
@@ -55,10 +69,16 @@ class FlowView {
   private stopped = false;
   private visible = true;
   private opened = -1;
+  private ridgeAsked = 0;
+  private onlyLooks = false;
+  private readonly repaint = onFrame(() => this.drawRows());
   private readonly pauseButton: HTMLButtonElement;
+  private readonly filterButton: HTMLButtonElement;
   private readonly table = h('table', { class: 'tl-flow', 'data-testid': 'tl-flow-table' });
+  private readonly scroll = h('div', { class: 'tl-flow-scroll' }, this.table);
   private readonly look = h('div', { 'data-testid': 'tl-findings' });
-  private readonly detail = h('div', { 'data-testid': 'tl-flow-detail', 'aria-live': 'polite' });
+  private readonly detail = h('div', { 'data-testid': 'tl-flow-detail', role: 'status' });
+  private readonly ridge = h('div', {});
   private readonly loss = svg('svg', {
     class: 'tl-loss',
     preserveAspectRatio: 'none',
@@ -73,8 +93,11 @@ class FlowView {
   ) {
     const keys: Key[] = [
       { name: ' ', does: 'hold the picture, or go on', run: () => this.toggle() },
-      { name: 'ArrowDown', does: 'the next parameter', run: () => this.open(this.opened + 1) },
-      { name: 'ArrowUp', does: 'the parameter before', run: () => this.open(this.opened - 1) },
+      { name: 'ArrowDown', does: 'the next parameter', run: () => this.walk(1) },
+      { name: 'ArrowUp', does: 'the parameter before', run: () => this.walk(-1) },
+      { name: 'n', does: 'the next parameter that needs a look', run: () => this.nextLook() },
+      { name: 'm', does: 'the parameter with the largest gradient', run: () => this.largest() },
+      { name: 'l', does: 'only what needs a look, or all', run: () => this.filter() },
     ];
     this.frame = new Frame(element, {
       testid: 'tl-flow',
@@ -86,44 +109,69 @@ class FlowView {
       { icon: 'finish', label: 'Hold', testid: 'tl-hold', title: 'Hold the picture (Space)' },
       () => this.toggle(),
     );
-    this.frame.controls.prepend(this.pauseButton);
-    this.frame.undos.add(watchTheme(() => this.draw()));
+    this.filterButton = button(
+      {
+        icon: 'condition',
+        label: 'Needs a look',
+        testid: 'tl-only-looks',
+        title: 'Only what needs a look (l)',
+      },
+      () => this.filter(),
+    );
+    this.filterButton.setAttribute('aria-pressed', 'false');
+    this.frame.controls.prepend(this.filterButton, this.pauseButton);
+    this.frame.undos.add(
+      watchTheme(() => this.draw()),
+      this.repaint.undo,
+    );
     const seen = new IntersectionObserver(entries => {
       this.visible = entries[entries.length - 1].isIntersecting;
       if (this.visible) this.soon(0);
     });
     seen.observe(this.frame.root);
-    this.frame.undos.add(() => seen.disconnect());
+    const sized = new ResizeObserver(() => this.repaint.ask());
+    sized.observe(this.scroll);
+    this.frame.undos.add(
+      () => seen.disconnect(),
+      () => sized.disconnect(),
+    );
+    this.frame.undos.on(this.scroll, 'scroll', () => this.repaint.ask());
     this.frame.undos.on(this.table, 'click', event => {
       const line = (event.target as Element).closest<HTMLElement>('tr[data-at]');
       if (line) this.open(Number(line.dataset.at));
     });
   }
 
+  /** Begins anew: at first, and when the model has other parameters than before. */
   begin(flow: FlowDocument): void {
+    const was = this.flow?.names[this.opened];
     this.flow = flow;
+    this.steps = [];
+    this.take(flow);
     const head = h(
       'thead',
       {},
       h(
         'tr',
         {},
-        h('th', { class: 'tl-name' }, 'parameter'),
-        h('th', {}, h('span', { 'data-steps': '' })),
-        h('th', { class: 'tl-now' }, 'gradient norm, log scale'),
+        h('th', { class: 'tl-name', scope: 'col' }, 'parameter'),
+        h('th', { scope: 'col' }, h('span', { 'data-steps': '' })),
+        h('th', { class: 'tl-now', scope: 'col' }, 'gradient norm, log scale'),
       ),
     );
     this.rows = flow.names.map((name, i) => this.row(name, flow.shapes[i], i));
     this.table.replaceChildren(head, h('tbody', {}, ...this.rows.map(row => row.line)));
+    this.opened = was === undefined ? -1 : flow.names.indexOf(was);
     const scale = h('div', { style: `background: linear-gradient(to right, ${SCALE.join(', ')})` });
     this.frame.main.replaceChildren(
-      this.table,
+      this.scroll,
       h('div', { class: 'tl-scale' }, this.ends[0], scale, this.ends[1]),
     );
     this.frame.aside.replaceChildren(
       h('h4', {}, 'Needs a look'),
       this.look,
       this.detail,
+      this.ridge,
       h('h4', {}, 'Loss'),
       this.loss as unknown as HTMLElement,
     );
@@ -139,7 +187,7 @@ class FlowView {
     const line = h(
       'tr',
       { 'data-at': at, tabindex: at === 0 ? 0 : -1, 'data-name': name },
-      h('td', { class: 'tl-cut', title: `${name} ${shape}` }, name),
+      h('th', { class: 'tl-cut', scope: 'row', title: `${name} ${shape}` }, name),
       h('td', {}, heat),
       h('td', {}, level),
     );
@@ -155,17 +203,21 @@ class FlowView {
 
   private async ask(): Promise<void> {
     if (this.stopped || this.paused || !this.visible || document.hidden) return this.soon(SLOW);
-    const steps = this.flow!.steps;
+    const known = this.flow!;
     try {
       const { flow } = await this.client.request<{ flow: FlowDocument }>('steps', {
-        since: steps[steps.length - 1] ?? -1,
+        since: this.steps[this.steps.length - 1]?.number ?? -1,
+        generation: known.generation,
       });
       if (this.stopped) return;
-      const news = flow.steps.length > 0 || flow.attached !== this.flow!.attached;
-      this.merge(flow);
+      this.frame.fail('');
+      if (flow.generation !== known.generation) return this.begin(flow);
+      const news =
+        flow.steps.length > 0 || flow.attached !== known.attached || flow.sentence !== known.sentence;
+      this.flow = { ...flow, names: known.names, shapes: known.shapes };
+      this.take(flow);
       if (news) this.draw();
       this.pause = news ? QUICK : Math.min(SLOW, this.pause * 1.5);
-      this.frame.fail('');
     } catch (error) {
       this.frame.fail((error as Error).message);
       this.pause = SLOW;
@@ -173,21 +225,25 @@ class FlowView {
     this.soon(this.pause);
   }
 
-  private merge(more: FlowDocument): void {
-    const old = this.flow!;
-    const keep = <T>(a: readonly T[], b: readonly T[]): T[] => [...a, ...b].slice(-KEPT);
-    this.flow = {
-      ...more,
-      steps: keep(old.steps, more.steps),
-      norm: old.norm.map((row, i) => keep(row, more.norm[i])),
-      state: old.state.map((row, i) => keep(row, more.state[i])),
-      loss: keep(old.loss, more.loss),
-    };
+  private take(more: FlowDocument): void {
+    const n = this.flow!.names.length;
+    more.steps.forEach((number, j) => {
+      const levels = more.levels.slice(j * n, (j + 1) * n);
+      let low = Infinity;
+      let high = -Infinity;
+      for (const level of levels) {
+        if (WORDS.has(level)) continue;
+        low = Math.min(low, level);
+        high = Math.max(high, level);
+      }
+      this.steps.push({ number, levels, low, high, loss: more.loss[j], clipped: more.clipped[j] });
+    });
+    if (this.steps.length > KEPT) this.steps = this.steps.slice(-KEPT);
   }
 
   private toggle(): void {
     this.paused = !this.paused;
-    setText(this.pauseButton.querySelector('.tl-label')!, this.paused ? 'Go on' : 'Hold');
+    relabel(this.pauseButton, this.paused ? 'Go on' : 'Hold', this.paused ? 'next' : 'finish');
     this.frame.root.dataset.held = String(this.paused);
     if (!this.paused) this.soon(0);
   }
@@ -199,88 +255,118 @@ class FlowView {
 
   // ---- drawing -------------------------------------------------------------------------------------------------------
 
+  private get last(): Step | undefined {
+    return this.steps[this.steps.length - 1];
+  }
+
+  private get span(): [number, number] {
+    const low = Math.min(...this.steps.map(step => step.low));
+    const high = Math.max(...this.steps.map(step => step.high));
+    if (!Number.isFinite(low)) return [-6, 0];
+    return [Math.floor(low / 1000), Math.max(Math.ceil(high / 1000), Math.floor(low / 1000) + 1)];
+  }
+
   private draw(): void {
-    const flow = this.flow;
+    const { flow, frame, last } = this;
     if (!flow) return;
-    const { frame } = this;
-    const last = flow.steps.length - 1;
+    const clip = last?.clipped ? ` · clipped, ${short(last.clipped)} before` : '';
     frame.setTitle(
       flow.title || 'parameters',
-      `${flow.attached ? 'live' : 'ended'} · ${last < 0 ? 'no steps yet' : `step ${flow.steps[last]}`}`,
+      `${flow.attached ? 'live' : 'ended'} · ${last ? `step ${last.number}${clip}` : 'no steps yet'}`,
     );
     frame.say(flow.sentence);
-    frame.root.dataset.step = String(flow.steps[last] ?? -1);
-    const [low, high] = span(flow);
+    frame.root.dataset.step = String(last?.number ?? -1);
+    const [low, high] = this.span;
     setText(this.ends[0], `1e${low}`);
     setText(this.ends[1], `1e${high}`);
-    const first = Math.max(0, flow.steps.length - SHOWN);
+    const first = this.steps[Math.max(0, this.steps.length - SHOWN)];
     const steps = this.table.querySelector('[data-steps]')!;
-    setText(steps, last < 0 ? 'steps' : `step ${flow.steps[first]} to ${flow.steps[last]}`);
-    const looks = new Map(flow.findings.map(found => [found.name, found]));
-    const tokens = readTokens(frame.root);
-    this.rows.forEach((row, i) => {
-      this.drawHeat(row.heat, flow, i, first, low, high, tokens);
-      const norm = flow.norm[i][last] ?? null;
-      const state = flow.state[i][last] ?? 0;
-      const part = norm ? Math.max(0.02, (Math.log10(norm) - low) / (high - low)) : 0;
-      row.fill.style.width = `${part * 100}%`;
-      row.level.classList.toggle('tl-empty-level', !norm);
-      row.level.classList.toggle('tl-look', looks.has(flow.names[i]));
-      setText(row.words, `${WORDS[state] || short(norm)}${looks.has(flow.names[i]) ? ' !' : ''}`);
-    });
+    setText(steps, last ? `step ${first.number} to ${last.number}` : 'steps');
+    this.drawRows();
     this.look.replaceChildren(
-      ...(flow.findings.length ? flow.findings.map(card) : [h('p', { class: 'tl-muted' }, 'Nothing.')]),
+      ...(flow.findings.length
+        ? flow.findings.map(found => this.card(found))
+        : [h('p', { class: 'tl-muted' }, 'Nothing.')]),
     );
-    this.drawDetail(flow);
-    this.drawLoss(flow, first);
+    this.drawDetail();
+    this.drawLoss();
     frame.drawn();
   }
 
-  private drawHeat(
-    canvas: HTMLCanvasElement,
-    flow: FlowDocument,
-    i: number,
-    first: number,
-    low: number,
-    high: number,
-    tokens: { readonly muted: string; readonly warn: string; readonly edge: string },
-  ): void {
-    const ratio = window.devicePixelRatio || 1;
-    const width = canvas.clientWidth * ratio;
-    const height = canvas.clientHeight * ratio;
-    if (!width) return;
-    if (canvas.width !== width) canvas.width = width;
-    if (canvas.height !== height) canvas.height = height;
-    const context = canvas.getContext('2d')!;
-    context.clearRect(0, 0, width, height);
-    const count = flow.steps.length - first;
-    const wide = Math.min(width / Math.max(count, 1), 14 * ratio);
-    for (let j = 0; j < count; j++) {
-      const norm = flow.norm[i][first + j];
-      const state = flow.state[i][first + j];
-      const x = j * wide;
-      if (state === 2 && norm) {
-        const at = (Math.log10(norm) - low) / (high - low);
-        context.fillStyle =
-          SCALE[Math.min(SCALE.length - 1, Math.max(0, Math.round(at * (SCALE.length - 1))))];
-        context.fillRect(x, 2 * ratio, Math.max(wide - ratio, 1), height - 4 * ratio);
-      } else if (state === 1) {
-        context.fillStyle = tokens.edge;
-        context.fillRect(x + wide / 2 - ratio, height / 2 - ratio, 2 * ratio, 2 * ratio);
-      } else {
-        context.strokeStyle = state === 3 ? tokens.warn : tokens.muted;
-        context.lineWidth = ratio;
-        context.setLineDash(state === 3 ? [] : [ratio, 2 * ratio]);
-        context.strokeRect(x + ratio / 2, 3.5 * ratio, Math.max(wide - 2 * ratio, 1), height - 7 * ratio);
-        if (state === 3) {
-          context.beginPath();
-          context.moveTo(x, 3 * ratio);
-          context.lineTo(x + wide - ratio, height - 3 * ratio);
-          context.stroke();
-        }
-      }
+  /** Draws the rows that are in sight, however many there are. */
+  private drawRows(): void {
+    const { flow, last } = this;
+    if (!flow) return;
+    const span = this.span;
+    const [low, high] = span;
+    const shown = this.steps.slice(-SHOWN);
+    const tokens = readTokens(this.frame.root);
+    this.rows.forEach(({ line }, i) => {
+      const kind = FINDINGS[flow.looks[i] - 1] ?? '';
+      const hidden = this.onlyLooks && !kind;
+      if (line.hidden !== hidden) line.hidden = hidden;
+      if (line.dataset.look !== kind) line.dataset.look = kind;
+    });
+    for (const i of this.rowsInView()) {
+      const row = this.rows[i];
+      const kind = FINDINGS[flow.looks[i] - 1];
+      drawHeat(row.heat, shown.length, j => shown[j].levels[i] ?? LEVELS.none, span, tokens);
+      const level = last?.levels[i] ?? LEVELS.none;
+      const norm = normOf(level);
+      const part = norm ? Math.max(0.02, (level / 1000 - low) / (high - low)) : 0;
+      row.fill.style.width = `${part * 100}%`;
+      row.level.classList.toggle('tl-empty-level', !norm);
+      row.level.classList.toggle('tl-look', !!kind);
+      setText(row.words, WORDS.get(level) ?? short(norm));
+      row.words.title = kind ?? '';
+      if (kind)
+        row.words.append(
+          ' ',
+          icon(MARKS[kind] ?? 'close', 10),
+          h('span', { class: 'tl-unseen' }, `, ${kind}`),
+        );
     }
-    context.setLineDash([]);
+  }
+
+  /** Which rows can be seen. All places are read before anything is drawn, so that the page is laid out once. */
+  private rowsInView(): number[] {
+    const top = this.scroll.scrollTop - 60;
+    const bottom = top + this.scroll.clientHeight + 120;
+    const within = ({ line }: Row) => !line.hidden && line.offsetTop >= top && line.offsetTop <= bottom;
+    return this.rows.flatMap((row, i) => (within(row) ? [i] : []));
+  }
+
+  // ---- one parameter -------------------------------------------------------------------------------------------------
+
+  private get inSight(): number[] {
+    return this.rows.flatMap(({ line }, i) => (line.hidden ? [] : [i]));
+  }
+
+  private walk(by: number): void {
+    const shown = this.inSight;
+    const at = shown.indexOf(this.opened);
+    const next = at < 0 ? (by > 0 ? 0 : shown.length - 1) : Math.max(0, Math.min(at + by, shown.length - 1));
+    if (shown.length) this.open(shown[next]);
+  }
+
+  private nextLook(): void {
+    const looks = this.flow?.looks ?? [];
+    const found = looks.map((_, k) => (this.opened + 1 + k) % looks.length).find(i => looks[i]);
+    if (found === undefined) this.frame.say('Nothing needs a look.');
+    else this.open(found);
+  }
+
+  private largest(): void {
+    const levels = Array.from(this.last?.levels ?? [], level => (WORDS.has(level) ? -Infinity : level));
+    if (levels.length) this.open(levels.indexOf(Math.max(...levels)));
+  }
+
+  private filter(): void {
+    this.onlyLooks = !this.onlyLooks;
+    this.filterButton.setAttribute('aria-pressed', String(this.onlyLooks));
+    this.filterButton.classList.toggle('tl-active', this.onlyLooks);
+    this.drawRows();
+    this.repaint.ask();
   }
 
   private open(at: number): void {
@@ -288,43 +374,75 @@ class FlowView {
     this.opened = Math.max(0, Math.min(at, this.rows.length - 1));
     this.rows.forEach(({ line }, i) => {
       line.classList.toggle('tl-opened', i === this.opened);
+      setAttributes(line, { 'aria-current': i === this.opened ? 'true' : null });
       line.tabIndex = i === this.opened ? 0 : -1;
     });
     this.rows[this.opened].line.focus({ preventScroll: false });
-    this.drawDetail(this.flow!);
+    this.ridge.replaceChildren();
+    this.ridgeAsked = 0;
+    this.drawDetail();
   }
 
-  private drawDetail(flow: FlowDocument): void {
-    const i = this.opened;
+  private drawDetail(): void {
+    const { flow, opened: i } = this;
+    if (!flow) return;
     if (i < 0)
       return this.detail.replaceChildren(
         h('p', { class: 'tl-muted' }, 'Choose a parameter to see its numbers.'),
       );
-    const percent = (value: number | null) =>
-      value === null ? 'not looked at yet' : `${(value * 100).toPrecision(2)}%`;
+    const percent = (level: number | undefined) => {
+      const value = normOf(level ?? LEVELS.none);
+      return value === null ? 'not looked at yet' : `${Number((value * 100).toPrecision(2))}%`;
+    };
+    const level = this.last?.levels[i] ?? LEVELS.none;
+    const kind = FINDINGS[flow.looks[i] - 1];
+    const lines = [
+      `gradient ${WORDS.get(level) ?? short(normOf(level))}, weights ${short(normOf(flow.weight[i] ?? LEVELS.none))}`,
+      `last update: ${percent(flow.update[i])} of the weights`,
+      `signs that changed: ${percent(flow.flips[i])}`,
+    ];
     this.detail.replaceChildren(
-      h('h4', {}, `${flow.names[i]} ${flow.shapes[i]}`),
-      h(
-        'p',
-        {},
-        `gradient ${short(flow.norm[i][flow.steps.length - 1] ?? null)}, weights ${short(flow.weight[i])}`,
-      ),
-      h('p', {}, `last update: ${percent(flow.update[i])} of the weights`),
-      h('p', {}, `signs that changed: ${percent(flow.flips[i])}`),
+      h('h4', {}, `${flow.names[i]} ${flow.shapes[i]}${kind ? `: ${kind}` : ''}`),
+      ...lines.map(line => h('p', {}, line)),
+    );
+    void this.askRidge(i);
+  }
+
+  private async askRidge(at: number): Promise<void> {
+    const now = performance.now();
+    if (this.ridgeAsked && now - this.ridgeAsked < SLOW) return;
+    this.ridgeAsked = now;
+    try {
+      const { ridge } = await this.client.request<{ ridge: Ridge }>('ridge', { parameter: at });
+      if (at === this.opened && !this.stopped) this.ridge.replaceChildren(ridgeFigure(ridge));
+    } catch (error) {
+      if (!this.stopped) this.ridge.replaceChildren(h('p', { class: 'tl-muted' }, (error as Error).message));
+    }
+  }
+
+  private card(found: Finding): HTMLElement {
+    const at = this.flow!.names.indexOf(found.name);
+    const name = `${found.name}${found.others ? ` and ${found.others.toLocaleString('en')} more` : ''}`;
+    const head = h('strong', {}, icon(MARKS[found.kind] ?? 'close', 12), ` ${name}`);
+    const open = h('button', { type: 'button', class: 'tl-link', title: 'Show its numbers' }, head);
+    open.addEventListener('click', () => this.open(at));
+    return h(
+      'div',
+      { class: 'tl-finding', 'data-kind': found.kind, 'data-name': found.name },
+      at < 0 ? head : open,
+      h('p', {}, `${found.kind} since step ${found.since}: ${found.what}. ${found.attempt}`),
     );
   }
 
-  private drawLoss(flow: FlowDocument, first: number): void {
-    const known = flow.loss
-      .slice(first)
-      .map((value, at) => ({ value, at }))
-      .filter(({ value }) => value !== null);
-    const values = known.map(({ value }) => value!);
+  private drawLoss(): void {
+    const shown = this.steps.slice(-SHOWN);
+    const known = shown.map(({ loss }, at) => ({ loss, at })).filter(({ loss }) => loss !== null);
+    const values = known.map(({ loss }) => loss!);
     const low = Math.min(...values);
     const high = Math.max(...values);
     const points = known.map(
-      ({ value, at }) =>
-        `${(at / Math.max(1, flow.steps.length - first - 1)) * 120},${38 - ((value! - low) / (high - low || 1)) * 36}`,
+      ({ loss, at }) =>
+        `${(at / Math.max(1, shown.length - 1)) * 120},${38 - ((loss! - low) / (high - low || 1)) * 36}`,
     );
     const label = values.length
       ? `loss from ${short(values[0])} to ${short(values[values.length - 1])}`
@@ -339,30 +457,4 @@ class FlowView {
     });
     this.loss.replaceChildren(line);
   }
-}
-
-function span(flow: FlowDocument): [number, number] {
-  const known = flow.norm.flatMap(row => row.filter((norm): norm is number => !!norm)).map(Math.log10);
-  if (!known.length) return [-6, 0];
-  let low = Infinity;
-  let high = -Infinity;
-  for (const value of known) {
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  return [Math.floor(low), Math.max(Math.ceil(high), Math.floor(low) + 1)];
-}
-
-function card(found: Finding): HTMLElement {
-  return h(
-    'div',
-    { class: 'tl-finding', 'data-kind': found.kind, 'data-name': found.name },
-    h(
-      'strong',
-      {},
-      icon(found.kind === 'exploded' ? 'up' : found.kind === 'vanished' ? 'down' : 'close', 12),
-      ` ${found.name}`,
-    ),
-    h('p', {}, `${found.kind} since step ${found.since}: ${found.what}. ${found.attempt}`),
-  );
 }

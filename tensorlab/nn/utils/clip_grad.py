@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from tensorlab import creation, functional, modes
+from tensorlab import creation, functional, modes, taps
 from tensorlab.tensor import Tensor
 
 
@@ -73,6 +73,8 @@ def clip_grad_norm_(
     if not given and isinstance(parameters, types.GeneratorType):
         warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     total = get_total_norm(_grads(given), norm_type, error_if_nonfinite, foreach)
+    for tap in list(taps.clips):
+        tap(given, total, max_norm)
     clip_grads_with_norm_(given, max_norm, total, foreach)
     return total
 

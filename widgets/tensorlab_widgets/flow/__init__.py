@@ -10,10 +10,13 @@ from tensorlab.display.flow import svg
 from tensorlab.observe import wire
 from tensorlab.observe.flow import FlowRecorder
 from tensorlab.observe.names import Names, caller_namespace, is_module
-from tensorlab.observe.protocol import Message, served, whole
-from tensorlab.observe.schema import FlowDocument
+from tensorlab.observe.protocol import Message, Refused, served, whole
+from tensorlab.observe.schema import FlowDocument, FlowNow
 from tensorlab.tensor import Tensor
 from tensorlab_widgets.instrument import HERE, Instrument, script, styles
+
+#: Parameters whose histograms an exported page holds.
+KEPT_RIDGES = 64
 
 
 class FlowView(Instrument):
@@ -46,6 +49,11 @@ class FlowView(Instrument):
         """Everything that was recorded."""
         return self.recorder.document()
 
+    @property
+    def now(self) -> FlowNow:
+        """The latest gradients by the name of the parameter, as a graph takes them for the width of its edges."""
+        return self.recorder.now()
+
     def log(self, loss: Any) -> None:
         """Note the loss of the step that comes next."""
         self.recorder.log(loss)
@@ -71,19 +79,32 @@ class FlowView(Instrument):
     def _kept_answers(self) -> Iterator[tuple[str, dict[str, Any], str | None, Any]]:
         ended = replace(self.document, attached=False)
         yield "initialize", {}, None, {"flow": wire.to_json(ended)}
+        for at in range(min(len(self.recorder.names), KEPT_RIDGES)):
+            yield "ridge", {"parameter": at}, None, {"ridge": wire.to_json(self.recorder.ridge(at))}
 
     def _answer(self, request: Any) -> Message:
         actions: dict[str, Callable[[Mapping[str, Any]], Message]] = {
             "initialize": lambda arguments: {"flow": wire.to_json(self.recorder.document())},
-            "steps": lambda arguments: {"flow": wire.to_json(self.recorder.document(whole(arguments, "since", -1)))},
+            "steps": self._steps,
+            "ridge": self._ridge,
             "detach": lambda arguments: {"flow": wire.to_json(self._detached())},
             "disconnect": lambda arguments: {},
         }
         return served(request, actions, "a picture of gradients cannot {command!r}")
 
+    def _steps(self, arguments: Mapping[str, Any]) -> Message:
+        since, generation = whole(arguments, "since", -1), whole(arguments, "generation", -1)
+        return {"flow": wire.to_json(self.recorder.document(since, generation, fresh=False))}
+
+    def _ridge(self, arguments: Mapping[str, Any]) -> Message:
+        try:
+            return {"ridge": wire.to_json(self.recorder.ridge(whole(arguments, "parameter")))}
+        except IndexError as error:
+            raise Refused(str(error)) from None
+
     def _detached(self) -> FlowDocument:
         self.recorder.detach()
-        return self.recorder.document(self.recorder.step)
+        return self.recorder.document(self.recorder.step, self.recorder.generation)
 
     def __repr__(self) -> str:
         return f"FlowView({len(self.recorder.names)} parameters, {self.recorder.step} steps)"
