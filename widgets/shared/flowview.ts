@@ -12,6 +12,10 @@ import { FINDINGS, LEVELS, type Finding, type FlowDocument, type Ridge } from '.
 import { readTokens, watchTheme } from './theme';
 
 const SHOWN = 120;
+/** Pixels of a row, rows that stand in the page beyond those in sight, and up to how many all do. */
+const HEIGHT = 20;
+const MARGIN = 10;
+const WHOLE = 60;
 const KEPT = 600;
 /** Milliseconds between questions while there is news, while there is none, and between looks at one parameter. */
 const QUICK = 100;
@@ -62,7 +66,8 @@ class FlowView {
   readonly frame: Frame;
   private flow: FlowDocument | null = null; // the latest, with the names
   private steps: Step[] = [];
-  private rows: Row[] = [];
+  private rows: (Row | undefined)[] = []; // made when they are first seen
+  private shown: number[] = []; // parameters that are listed
   private timer = 0;
   private pause = SLOW;
   private paused = false;
@@ -75,6 +80,7 @@ class FlowView {
   private readonly pauseButton: HTMLButtonElement;
   private readonly filterButton: HTMLButtonElement;
   private readonly table = h('table', { class: 'tl-flow', 'data-testid': 'tl-flow-table' });
+  private readonly body = h('tbody', {});
   private readonly scroll = h('div', { class: 'tl-flow-scroll' }, this.table);
   private readonly look = h('div', { 'data-testid': 'tl-findings' });
   private readonly detail = h('div', { 'data-testid': 'tl-flow-detail', role: 'status' });
@@ -159,8 +165,9 @@ class FlowView {
         h('th', { class: 'tl-now', scope: 'col' }, 'gradient norm, log scale'),
       ),
     );
-    this.rows = flow.names.map((name, i) => this.row(name, flow.shapes[i], i));
-    this.table.replaceChildren(head, h('tbody', {}, ...this.rows.map(row => row.line)));
+    this.rows = [];
+    this.body.replaceChildren();
+    this.table.replaceChildren(head, this.body);
     this.opened = was === undefined ? -1 : flow.names.indexOf(was);
     const scale = h('div', { style: `background: linear-gradient(to right, ${SCALE.join(', ')})` });
     this.frame.main.replaceChildren(
@@ -186,7 +193,7 @@ class FlowView {
     const level = h('div', { class: 'tl-level' }, h('div', { class: 'tl-track' }, fill), words);
     const line = h(
       'tr',
-      { 'data-at': at, tabindex: at === 0 ? 0 : -1, 'data-name': name },
+      { 'data-at': at, tabindex: at === Math.max(this.opened, 0) ? 0 : -1, 'data-name': name },
       h('th', { class: 'tl-cut', scope: 'row', title: `${name} ${shape}` }, name),
       h('td', {}, heat),
       h('td', {}, level),
@@ -301,14 +308,10 @@ class FlowView {
     const [low, high] = span;
     const shown = this.steps.slice(-SHOWN);
     const tokens = readTokens(this.frame.root);
-    this.rows.forEach(({ line }, i) => {
-      const kind = FINDINGS[flow.looks[i] - 1] ?? '';
-      const hidden = this.onlyLooks && !kind;
-      if (line.hidden !== hidden) line.hidden = hidden;
-      if (line.dataset.look !== kind) line.dataset.look = kind;
-    });
-    for (const i of this.rowsInView()) {
-      const row = this.rows[i];
+    this.shown = flow.names.flatMap((_, i) => (this.onlyLooks && !flow.looks[i] ? [] : [i]));
+    const inView = this.place();
+    for (const i of inView) {
+      const row = this.rowAt(i);
       const kind = FINDINGS[flow.looks[i] - 1];
       drawHeat(row.heat, shown.length, j => shown[j].levels[i] ?? LEVELS.none, span, tokens);
       const level = last?.levels[i] ?? LEVELS.none;
@@ -328,22 +331,39 @@ class FlowView {
     }
   }
 
-  /** Which rows can be seen. All places are read before anything is drawn, so that the page is laid out once. */
-  private rowsInView(): number[] {
-    const top = this.scroll.scrollTop - 60;
-    const bottom = top + this.scroll.clientHeight + 120;
-    const within = ({ line }: Row) => !line.hidden && line.offsetTop >= top && line.offsetTop <= bottom;
-    return this.rows.flatMap((row, i) => (within(row) ? [i] : []));
+  /** Puts the rows that can be seen into the table, with room for the others above and below. */
+  private place(): readonly number[] {
+    const { shown } = this;
+    const many = shown.length > WHOLE;
+    const first = many ? Math.max(0, Math.floor(this.scroll.scrollTop / HEIGHT) - MARGIN) : 0;
+    const count = Math.ceil(this.scroll.clientHeight / HEIGHT) + 2 * MARGIN;
+    const inView = many ? shown.slice(first, first + count) : shown;
+    const lines = inView.map(i => this.rowAt(i).line);
+    const keep = new Set<Element>(lines);
+    const focused = document.activeElement;
+    for (const line of Array.from(this.body.children)) {
+      if (keep.has(line)) continue;
+      line.remove();
+      if (line === focused) this.frame.root.focus({ preventScroll: true });
+    }
+    lines.forEach((line, k) => {
+      if (this.body.children[k] !== line) this.body.insertBefore(line, this.body.children[k] ?? null);
+    });
+    this.table.style.marginTop = `${first * HEIGHT}px`;
+    this.table.style.marginBottom = `${Math.max(0, shown.length - first - inView.length) * HEIGHT}px`;
+    this.table.setAttribute('aria-rowcount', String(shown.length + 1));
+    lines.forEach((line, k) => line.setAttribute('aria-rowindex', String(first + k + 2)));
+    return inView;
+  }
+
+  private rowAt(i: number): Row {
+    return (this.rows[i] ??= this.row(this.flow!.names[i], this.flow!.shapes[i], i));
   }
 
   // ---- one parameter -------------------------------------------------------------------------------------------------
 
-  private get inSight(): number[] {
-    return this.rows.flatMap(({ line }, i) => (line.hidden ? [] : [i]));
-  }
-
   private walk(by: number): void {
-    const shown = this.inSight;
+    const { shown } = this;
     const at = shown.indexOf(this.opened);
     const next = at < 0 ? (by > 0 ? 0 : shown.length - 1) : Math.max(0, Math.min(at + by, shown.length - 1));
     if (shown.length) this.open(shown[next]);
@@ -370,14 +390,19 @@ class FlowView {
   }
 
   private open(at: number): void {
-    if (!this.rows.length) return;
-    this.opened = Math.max(0, Math.min(at, this.rows.length - 1));
-    this.rows.forEach(({ line }, i) => {
-      line.classList.toggle('tl-opened', i === this.opened);
-      setAttributes(line, { 'aria-current': i === this.opened ? 'true' : null });
-      line.tabIndex = i === this.opened ? 0 : -1;
+    if (!this.flow?.names.length) return;
+    this.opened = Math.max(0, Math.min(at, this.flow.names.length - 1));
+    const place = this.shown.indexOf(this.opened) * HEIGHT;
+    const { scrollTop, clientHeight } = this.scroll;
+    if (place < scrollTop || place + 3 * HEIGHT > scrollTop + clientHeight)
+      this.scroll.scrollTop = Math.max(0, place - clientHeight / 2);
+    this.drawRows();
+    this.rows.forEach((row, i) => {
+      row?.line.classList.toggle('tl-opened', i === this.opened);
+      if (row) setAttributes(row.line, { 'aria-current': i === this.opened ? 'true' : null });
+      if (row) row.line.tabIndex = i === this.opened ? 0 : -1;
     });
-    this.rows[this.opened].line.focus({ preventScroll: false });
+    this.rowAt(this.opened).line.focus({ preventScroll: true });
     this.ridge.replaceChildren();
     this.ridgeAsked = 0;
     this.drawDetail();
