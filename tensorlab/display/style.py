@@ -2,8 +2,8 @@
 
 LIGHT = (
     "--ink:#1b1f24;--muted:#5b6570;--line:#d5dae0;--edge:#97a1ac;--surface:#fff;--raised:#f6f8fa;"
-    "--accent:#0072b2;--accent-soft:#dcedf8;--waiting:#b06f00;--waiting-soft:#fdf0d8;"
-    "--done:#00805d;--done-soft:#dff3ec;--warn:#c04a00;--warn-soft:#fde7da"
+    "--accent:#0072b2;--accent-soft:#e6f2fa;--waiting:#9a6100;--waiting-soft:#fdf0d8;"
+    "--done:#007a59;--done-soft:#dff3ec;--warn:#b84600;--warn-soft:#fdece1"
 )
 DARK = (
     "--ink:#e6e9ed;--muted:#9aa5b1;--line:#3a424b;--edge:#66717c;--surface:#16191d;--raised:#1e2328;"

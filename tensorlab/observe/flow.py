@@ -340,6 +340,9 @@ class FlowRecorder:
         singles = judging.single(self._matrix(rows, True), [row.step for row in rows], self._moved(), wanted)
         if rows[-1].left_out:  # what a scaler found too large is told as that
             singles = {i: found for i, found in singles.items() if found[0] != "not finite"}
+        for i, known in enumerate(self._parameters):
+            if i not in self._changes and known() is None:
+                self._changes[i] = self.step, "it is no part of the model any more"
         for i, (step, what) in self._changes.items():
             gone = "no part" in what
             if gone or self.step - step < RECENT:

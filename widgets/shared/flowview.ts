@@ -402,7 +402,9 @@ class FlowView {
       if (row) setAttributes(row.line, { 'aria-current': i === this.opened ? 'true' : null });
       if (row) row.line.tabIndex = i === this.opened ? 0 : -1;
     });
-    this.rowAt(this.opened).line.focus({ preventScroll: true });
+    const { line } = this.rowAt(this.opened);
+    line.focus({ preventScroll: true });
+    line.scrollIntoView({ block: 'nearest' });
     this.ridge.replaceChildren();
     this.ridgeAsked = 0;
     this.drawDetail();

@@ -141,10 +141,11 @@ export class HeatMap {
               tabindex: r === 0 && c === 0 ? 0 : -1,
               'data-row': r,
               'data-column': c,
-              'aria-label': `${name} ${said}`,
-              style: `--tl-t:${Math.round(strength[r][c] * (numbers ? 55 : 100))}%`,
+              'data-said': `${name} ${said}`,
+              style: `--tl-t:${Math.round(strength[r][c] * (numbers ? 46 : 100))}%`,
             },
-            words,
+            words && h('span', { 'aria-hidden': 'true' }, words), // shortened; what is read says it in full
+            h('span', { class: 'tl-unseen' }, `${name} ${said}`),
           ),
         );
       });
@@ -264,7 +265,7 @@ export class HeatMap {
     });
     table.addEventListener('mouseover', event => {
       const cell = cellOf(event);
-      if (cell) cell.title = cell.getAttribute('aria-label')!;
+      if (cell) cell.title = cell.dataset.said!;
     });
     table.addEventListener('keydown', event => {
       const cell = cellOf(event);
