@@ -7,7 +7,7 @@ from html import escape
 
 from tensorlab.display.style import SHEET
 from tensorlab.observe.flow import norm_of
-from tensorlab.observe.schema import LEVELS, Finding, FlowDocument
+from tensorlab.observe.schema_training import LEVELS, Finding, FlowDocument
 from tensorlab.observe.words import number_text
 
 #: Viridis, low to high.

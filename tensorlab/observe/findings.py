@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorlab.observe.schema import FINDINGS, Finding
+from tensorlab.observe.schema_training import FINDINGS, Finding
 from tensorlab.observe.words import number_text
 
 NONE, NOT_FINITE = -1.0, -2.0  # what stands in a row of norms for a gradient that is None, or holds NaN or infinity

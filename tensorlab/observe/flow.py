@@ -22,7 +22,7 @@ from tensorlab import taps
 from tensorlab.observe import findings as judging
 from tensorlab.observe.closer import Look, Watch, measure, sample, spread
 from tensorlab.observe.findings import NONE
-from tensorlab.observe.schema import FINDINGS, FLOW, FLOW_NOW, LEVELS, Finding, FlowDocument, FlowNow, Ridge
+from tensorlab.observe.schema_training import FINDINGS, FLOW, FLOW_NOW, LEVELS, Finding, FlowDocument, FlowNow, Ridge
 from tensorlab.observe.words import count_text, number_text, shape_text
 from tensorlab.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from tensorlab.tensor import Tensor

@@ -16,13 +16,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from tensorlab.observe import schema, schema_asking, schema_compare, schema_kept, schema_watching
+from tensorlab.observe import schema, schema_asking, schema_compare, schema_kept, schema_training, schema_watching
 
 #: The file of each schema.
 FILES = {
     schema: "snapshot.ts",
     schema_asking: "asking.ts",
     schema_watching: "watching.ts",
+    schema_training: "training.ts",
     schema_kept: "kept.ts",
     schema_compare: "compared.ts",
 }

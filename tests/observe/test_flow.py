@@ -19,7 +19,7 @@ from tensorlab.observe import wire
 from tensorlab.observe.closer import measure
 from tensorlab.observe.findings import NONE, NOT_FINITE
 from tensorlab.observe.flow import FlowRecorder, norm_of
-from tensorlab.observe.schema import LEVELS, FlowDocument
+from tensorlab.observe.schema_training import LEVELS, FlowDocument
 
 
 class Model(nn.Module):

@@ -8,7 +8,7 @@ import { drawHeat, SCALE, WORDS } from './heatrow';
 import { icon, type IconName } from './icons';
 import { Client, type Transport } from './protocol';
 import { normOf, ridgeFigure } from './ridge';
-import { FINDINGS, LEVELS, type Finding, type FlowDocument, type Ridge } from './snapshot';
+import { FINDINGS, LEVELS, type Finding, type FlowDocument, type Ridge } from './training';
 import { readTokens, watchTheme } from './theme';
 
 const SHOWN = 120;

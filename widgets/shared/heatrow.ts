@@ -1,5 +1,5 @@
 // One parameter over steps: a row of colours, and marks for what is none, zero or not finite.
-import { LEVELS } from './snapshot';
+import { LEVELS } from './training';
 
 /** Viridis, low to high. */
 export const SCALE = [

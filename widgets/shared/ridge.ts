@@ -1,7 +1,7 @@
 // How the gradients of one parameter are spread: one curve a look, the oldest behind, sizes on a log scale.
 import { h, svg } from './dom';
 import { short } from './format';
-import { LEVELS, type Ridge } from './snapshot';
+import { LEVELS, type Ridge } from './training';
 
 const WIDTH = 300;
 const LIFT = 7;

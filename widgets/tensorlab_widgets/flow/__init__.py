@@ -11,7 +11,7 @@ from tensorlab.observe import wire
 from tensorlab.observe.flow import FlowRecorder
 from tensorlab.observe.names import Names, caller_namespace, is_module
 from tensorlab.observe.protocol import Message, Refused, served, whole
-from tensorlab.observe.schema import FlowDocument, FlowNow
+from tensorlab.observe.schema_training import FlowDocument, FlowNow
 from tensorlab.tensor import Tensor
 from tensorlab_widgets.instrument import HERE, Instrument, script, styles
 
