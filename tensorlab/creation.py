@@ -18,7 +18,8 @@ from tensorlab.modes import state
 
 Tensor = Any
 
-
+#: What an array of NumPy can have.
+MOST_DIMS = 64
 #: For ``finish``: the array is where it is to be.
 STAY = object()
 
@@ -103,7 +104,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     dtypes.of(array.dtype)
     if not array.dtype.isnative:
-        raise TypeError(
+        raise ValueError(
             f"given numpy array has byte order different from the native byte order "
             f"({array.dtype}). Conversion between byte orders is not shared; use array.astype(array.dtype.newbyteorder('='))."
         )
@@ -234,9 +235,13 @@ def number(value: Any, dtype: dtypes.dtype | None = None) -> np.ndarray:
 
 
 def _from_sequence(data: Any, dtype: dtypes.dtype | None) -> np.ndarray:
-    plain = _unwrap(data)
     try:
+        plain = _unwrap(data)
         array = np.asarray(plain)
+    except RecursionError:
+        raise ValueError(
+            f"too many dimensions '{type(data).__name__}': there are at most {MOST_DIMS}; this {type(data).__name__} may hold itself"
+        ) from None
     except (ValueError, OverflowError) as error:
         if isinstance(error, OverflowError):
             raise ValueError(_TOO_LARGE) from None
@@ -384,6 +389,10 @@ def allocate(make: Any, size: tuple[int, ...], np_dtype: Any) -> np.ndarray:
     try:
         return make(size, np_dtype)
     except (MemoryError, ValueError, OverflowError):
+        if len(size) > MOST_DIMS:
+            raise RuntimeError(
+                f"a tensor of {len(size)} dimensions: there are at most {MOST_DIMS}, as in the arrays under it"
+            ) from None
         wanted = math.prod(size) * np_dtype.itemsize
         raise OutOfMemoryError(
             f"not enough memory: you tried to allocate {wanted:,} bytes for a tensor of shape {list(size)}"

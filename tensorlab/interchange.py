@@ -197,6 +197,10 @@ def _tensor_in(capsule: Any) -> int:
     """The address of the ``DLTensor`` in a capsule that nobody has taken yet."""
     name = _named(capsule) if type(capsule).__name__ == "PyCapsule" else b""
     if name not in (b"dltensor", b"dltensor_versioned"):
+        if not name:
+            raise RuntimeError(
+                f"from_dlpack received an invalid capsule: {type(capsule).__name__} is neither one nor has __dlpack__()"
+            )
         raise RuntimeError(
             "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already "
             "constructed a tensor from it once."

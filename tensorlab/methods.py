@@ -43,13 +43,13 @@ def _in_place(name: str) -> Callable[..., Any]:
 @older("self alpha other")
 def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``self += alpha * other``. Returns the tensor."""
-    return write(ROWS["add"], self, other if alpha == 1 else scaled("add_", self, other, alpha))
+    return write(ROWS["add"], self, other if alpha == 1 and alpha is not True else scaled("add_", self, other, alpha))
 
 
 @older("self alpha other")
 def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``self -= alpha * other``. Returns the tensor."""
-    return write(ROWS["sub"], self, other if alpha == 1 else scaled("sub_", self, other, alpha))
+    return write(ROWS["sub"], self, other if alpha == 1 and alpha is not True else scaled("sub_", self, other, alpha))
 
 
 def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:

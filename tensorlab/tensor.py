@@ -299,6 +299,10 @@ class Tensor:
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._rg and not (value.is_floating_point() or value.is_complex()):
+            raise RuntimeError(
+                f"data set to a tensor that requires gradients must be floating point or complex dtype, not {value.dtype}"
+            )
         self._a, self._st, self._off = value._a, storage_of(value), value._off
         self._acc = None
 

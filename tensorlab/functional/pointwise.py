@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
+
+import numpy as np
 
 from tensorlab import dispatch, dtypes
 from tensorlab.creation import number
@@ -110,22 +113,24 @@ def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     >>> tl.add(tl.tensor([1., 2.]), 10, alpha=2)
     tensor([21., 22.])
     """
-    return _add(input, other if alpha == 1 else scaled("add", input, other, alpha))
+    return _add(input, other if alpha == 1 and alpha is not True else scaled("add", input, other, alpha))
 
 
 @older("input alpha other")
 def sub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``input - alpha * other``; inputs promote and broadcast."""
-    return _sub(input, other if alpha == 1 else scaled("sub", input, other, alpha))
+    return _sub(input, other if alpha == 1 and alpha is not True else scaled("sub", input, other, alpha))
 
 
 def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``other - alpha * input``; inputs promote and broadcast."""
-    return _rsub(input if alpha == 1 else scaled("rsub", other, input, alpha), other)
+    return _rsub(input if alpha == 1 and alpha is not True else scaled("rsub", other, input, alpha), other)
 
 
 def scaled(op: str, input: Any, other: Any, alpha: Any) -> Any:
     """``alpha * other`` in the type that ``input + other`` has. Raises ``RuntimeError`` where that type cannot hold ``alpha``."""
+    if not isinstance(alpha, (Number, np.generic, dispatch.Tensor)):
+        raise TypeError(f"{op}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
     common = dispatch.common_dtype(dispatch.as_tensors(ROWS["add"], (input, other)))
     if isinstance(alpha, bool) and common.category != dtypes.BOOL:
         raise RuntimeError(f"{op}(): Boolean alpha only supported for Boolean results.")

@@ -344,6 +344,11 @@ def _pattern(one: Held) -> str:
 
 def grown(before: MemorySnapshot, after: MemorySnapshot) -> tuple[MemoryGrowth, ...]:
     """The groups that take more memory in ``after``, the most first."""
+    for snapshot in (before, after):
+        if not isinstance(snapshot, MemorySnapshot):
+            raise TypeError(
+                f"what grew is told between two snapshots of a memory view (view.snapshot()), not of {type(snapshot).__name__}"
+            )
     if before.device != after.device:
         raise ValueError(f"the snapshots are of two devices, {before.device} and {after.device}")
 

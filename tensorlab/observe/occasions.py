@@ -25,6 +25,8 @@ def is_now(when: Any, loss: Any) -> bool:
     if isinstance(when, bool) or hasattr(when, "_a"):
         return bool(when)
     if isinstance(when, int):
+        if when < 0:
+            raise ValueError(f"when={when}: the line is reached for the first time at 0, so this call would never stop")
         return _times() == when
     if when == "nan":
         return has_nan(loss._a) or has_inf(loss._a)

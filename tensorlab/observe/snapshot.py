@@ -43,6 +43,8 @@ class Walk:
     """
 
     def __init__(self, roots: Sequence[Any], limit: int = MOST_NODES) -> None:
+        if not isinstance(limit, int):
+            raise TypeError(f"limit is how many nodes to take, a whole number, not {type(limit).__name__}")
         if limit < 1:
             raise ValueError(f"limit={limit}: a picture of a graph needs at least one node")
         for root in roots:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorlab.layout import broadcast_shapes
-from tensorlab.ops.matmul import is_low, matmul_shape, times, widened
+from tensorlab.ops.matmul import is_low, matmul_shape, must_broadcast, times, widened
 from tensorlab.ops.table import GPU_LOWER, GPU_PROMOTE, LOWER, NO_ONNX, elements, nothing, row
 
 Shape = tuple[int, ...]
@@ -19,6 +19,8 @@ def _sum(product: Callable[..., Any]) -> Callable[..., Any]:
         if not a.dtype == b.dtype == c.dtype or is_low(a):
             return widened(forward, xp, c, a, b, beta=beta, alpha=alpha)
         r = product(a, b)
+        if c.shape != r.shape:
+            must_broadcast(c.shape, r.shape, "input")
         if alpha != 1:
             r = r * r.dtype.type(alpha)
         if beta == 0:
@@ -33,10 +35,7 @@ def _row(name: str, inputs: str, product: Any, shape: Any, grads: tuple[Any, Any
 
     def infer(shapes: Sequence[Shape], **attrs: Any) -> Shape:
         out = shape(tuple(shapes[1]), tuple(shapes[2]))
-        if len(shapes[0]) > len(out) or broadcast_shapes(shapes[0], out, op=name) != out:
-            raise RuntimeError(
-                f"{name}(): The expanded size of the tensor {list(shapes[0])} must match the product {list(out)}"
-            )
+        must_broadcast(tuple(shapes[0]), out, "input")
         return out
 
     def of_self(g: Any, beta: Any) -> Any:

@@ -172,6 +172,20 @@ matmul = row(
 )
 
 
+def must_broadcast(shape: Shape, out: Shape, name: str) -> None:
+    """``RuntimeError`` for what is added to a product and would make it larger."""
+    if len(shape) > len(out):
+        raise RuntimeError(
+            f"{name} has more dimensions than the product it is added to: {list(shape)} does not broadcast to {list(out)}"
+        )
+    for at, (size, wanted) in enumerate(zip(shape, out[len(out) - len(shape) :], strict=True), len(out) - len(shape)):
+        if size not in (1, wanted):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({wanted}) must match the existing size ({size}) at non-singleton dimension {at}: "
+                f"{name} of shape {list(shape)} is added to a product of shape {list(out)} and does not broadcast to it."
+            )
+
+
 def linear_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
     x, w = tuple(shapes[0]), tuple(shapes[1])
     if not x or x[-1] != w[-1]:
@@ -180,7 +194,10 @@ def linear_shape(shapes: Sequence[Shape], **attrs: Any) -> Shape:
             f"mat1 and mat2 shapes cannot be multiplied ({_sizes(x)} and {_sizes(w[::-1])}): the layer takes {w[-1]} features, the last "
             f"dimension of the input is {have}. Input {list(x)}, weight {list(w)}."
         )
-    return x[:-1] + (w[:1] if len(w) > 1 else ())
+    out = x[:-1] + (w[:1] if len(w) > 1 else ())
+    if len(shapes) > 2:
+        must_broadcast(tuple(shapes[2]), out, "bias")
+    return out
 
 
 def _linear(xp: Any, x: Any, w: Any, b: Any = None) -> Any:
@@ -191,6 +208,8 @@ def _linear(xp: Any, x: Any, w: Any, b: Any = None) -> Any:
     r = x.dot(w.T) if x.ndim == 2 else times(x, w.T)
     if b is not None:
         if r.ndim == b.ndim:
+            if b.shape != r.shape:
+                must_broadcast(b.shape, r.shape, "bias")
             return r + b
         r += b
     return r

@@ -88,3 +88,73 @@ def test_python_types_name_dtypes_of_their_own_width() -> None:
 
 def test_a_size_may_be_a_tensor() -> None:
     assert tl.zeros(tl.tensor(3)).shape == (3,)
+
+
+def test_a_boolean_factor_is_for_booleans() -> None:
+    for call in (tl.add, tl.sub, tl.Tensor.add_, tl.Tensor.sub_):
+        with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results"):
+            call(tl.ones(2), tl.ones(2), alpha=True)
+    true = tl.tensor([True])
+    assert tl.add(true, true, alpha=True).item() is True
+
+
+def test_a_factor_that_is_no_number_is_refused_by_the_call_it_was_given_to() -> None:
+    x = tl.ones(2)
+    with pytest.raises(TypeError, match=r"add_\(\): argument 'alpha' must be Number, not str"):
+        x.add_(tl.ones(2), alpha="2")
+    assert x.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("function", "term", "factors"),
+    [
+        (tl.addmm, (3,), ((1, 2), (2, 1))),
+        (tl.addmm, (4, 3), ((1, 2), (2, 3))),
+        (tl.addmv, (3,), ((1, 2), (2,))),
+        (tl.addr, (3, 3), ((1,), (3,))),
+        (tl.baddbmm, (5, 1, 3), ((1, 1, 2), (1, 2, 3))),
+        (tl.addbmm, (3, 3), ((2, 1, 2), (2, 2, 3))),
+        (lambda term, x, weight: F.linear(x, weight, term), (3,), ((2,), (1, 2))),
+        (lambda term, x, weight: F.linear(x, weight, term), (3,), ((1, 2), (1, 2))),
+    ],
+)
+def test_what_is_added_to_a_product_never_makes_it_larger(function, term, factors) -> None:
+    with pytest.raises(
+        RuntimeError, match=r"The expanded size of the tensor \(1\) must match the existing size \(\d\)"
+    ):
+        function(tl.ones(*term), *(tl.ones(*size) for size in factors))
+
+
+def test_data_of_whole_numbers_is_not_for_what_requires_a_gradient() -> None:
+    x = tl.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="floating point or complex dtype, not tensorlab.int64"):
+        x.data = tl.tensor([1, 2])
+    assert x.tolist() == [1.0, 1.0]
+
+
+def test_more_dimensions_than_an_array_has_are_no_lack_of_memory() -> None:
+    with pytest.raises(RuntimeError, match="65 dimensions: there are at most 64") as caught:
+        tl.ones(*[1] * 65)
+    assert not isinstance(caught.value, MemoryError)
+
+
+def test_a_list_that_holds_itself_is_refused() -> None:
+    endless: list = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="may hold itself"):
+        tl.tensor(endless)
+
+
+def test_a_backward_hook_that_returns_another_shape_is_named_with_its_module() -> None:
+    def shrinks(module, grad_input, grad_output):
+        return (tl.ones(7),)
+
+    layer = tl.nn.Linear(3, 1)
+    layer.register_full_backward_hook(shrinks)
+    with pytest.raises(RuntimeError, match=r"hook '.*shrinks' of Linear has changed the size.*\[2, 3\].*\[7\]"):
+        layer(tl.ones(2, 3, requires_grad=True)).sum().backward()
+
+
+def test_what_is_no_capsule_is_said_so() -> None:
+    with pytest.raises(RuntimeError, match="int is neither one nor has __dlpack__"):
+        tl.from_dlpack(3)

@@ -31,3 +31,53 @@ def test_what_a_view_cannot_show_is_refused_by_name(view: Callable[..., Any], ta
 def test_gradients_are_followed_of_tensors_only(item: Any) -> None:
     with pytest.raises(TypeError, match="Tensor"):
         show.flow([("bias", tl.ones(2, requires_grad=True)), item])
+
+
+def loss() -> tl.Tensor:
+    return (tl.ones(3, requires_grad=True) * 2).sum()
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "says"),
+    [
+        (
+            lambda: show.graph(loss(), limit="many"),
+            TypeError,
+            "limit is how many nodes to take, a whole number, not str",
+        ),
+        (lambda: show.layout(tl.ones(2, 3), (-1, 3)), TypeError, r"whole numbers from 0 on, not \(-1, 3\)"),
+        (lambda: show.memory(1, 2), TypeError, "between two snapshots.*not of int"),
+        (lambda: show.stepper(loss(), when=-1, block=True), ValueError, "would never stop"),
+        (
+            lambda: show.stepper(loss(), when={"norm_abov": 3}, block=True),
+            TypeError,
+            "no condition 'norm_abov'.*norm_above",
+        ),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_with_what_can(call: Callable[[], Any], kind: Any, says: str) -> None:
+    with pytest.raises(kind, match=says):
+        call()
+
+
+def test_one_tensor_is_followed_as_one_parameter() -> None:
+    view = show.flow(tl.ones(3, requires_grad=True))
+    assert repr(view) == "FlowView(1 parameters, 0 steps)"
+    view.close()
+
+
+def test_memory_runs_nothing_of_strange_objects() -> None:
+    asked = []
+
+    class Stranger:
+        @property
+        def __class__(self) -> type:
+            asked.append(1)
+            raise RuntimeError("outside of its context")
+
+    kept = [Stranger()]
+    view = show.memory()
+    assert view.document is not None
+    view.close()
+    assert len(kept) == 1
+    assert not asked

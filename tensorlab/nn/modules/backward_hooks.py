@@ -11,7 +11,7 @@ from typing import Any
 from tensorlab import taps
 from tensorlab.autograd import Function
 from tensorlab.engine import sites
-from tensorlab.engine.hooks import Told, name_of, registration
+from tensorlab.engine.hooks import Told, checked, name_of, registration
 from tensorlab.modes import state
 from tensorlab.tensor import Tensor
 from tensorlab.viewing import View, layout_of
@@ -88,11 +88,26 @@ class BackwardHooks:
         for hook in self._told("backward pre", self.before):
             found = hook(self.module, outputs)
             if found is not None:
-                outputs = _same_number(found, outputs, "Backward pre hook", "grad_output")
+                outputs = self._returned(hook, found, outputs, "Backward pre hook", "grad_output")
         self.grad_outputs = outputs
         if self.inputs is None:
             self._without_inputs(outputs)
         return tuple([outputs[at] for at in positions])
+
+    def name(self) -> str:
+        """What the hooks belong to, for errors."""
+        return type(self.module).__name__
+
+    def _returned(self, hook: Any, found: Any, before: tuple[Any, ...], who: str, what: str) -> tuple[Any, ...]:
+        """What a hook gives in place of gradients, once it fits them."""
+        found = found if isinstance(found, tuple) else (found,)
+        if len(found) != len(before):
+            raise RuntimeError(
+                f"{who} returned an invalid number of {what}, got {len(found)}, but expected {len(before)}: hook "
+                f"{name_of(hook)!r} of {self.name()} gives one for each, or None to change nothing"
+            )
+        pairs = zip(found, before, strict=True)
+        return tuple([g if g is None or old is None else checked(self, hook, g, old) for g, old in pairs])
 
     def _without_inputs(self, outputs: tuple[Any, ...]) -> None:
         """No input carries a gradient: the hooks are called at the output, and have nothing to change."""
@@ -120,7 +135,7 @@ class BackwardHooks:
         for hook in self._told("backward", self.after):
             found = hook(self.module, inputs, self.grad_outputs)
             if found is not None:
-                inputs = _same_number(found, inputs, "Backward hook", "grad_input")
+                inputs = self._returned(hook, found, inputs, "Backward hook", "grad_input")
         self.grad_outputs = None
         return tuple([inputs[at] for at in positions])
 
@@ -155,10 +170,3 @@ def _spread(grads: Sequence[Any], positions: Sequence[int], count: int) -> tuple
     for at, gradient in zip(positions, grads, strict=True):
         out[at] = gradient
     return tuple(out)
-
-
-def _same_number(found: Any, before: tuple[Any, ...], who: str, what: str) -> tuple[Any, ...]:
-    found = found if isinstance(found, tuple) else (found,)
-    if len(found) != len(before):
-        raise RuntimeError(f"{who} returned an invalid number of {what}, got {len(found)}, but expected {len(before)}")
-    return found

@@ -112,6 +112,8 @@ class FlowView(Instrument):
 
 def _pairs(model: Any) -> Any:
     """Pairs of a name and a tensor out of a dictionary, or an iterable of pairs or of tensors."""
+    if isinstance(model, Tensor):
+        model = [model]
     of = "gradients are followed of a Module, or of Tensors with or without names, not of"
     try:
         items = list(model.items()) if isinstance(model, Mapping) else list(model)

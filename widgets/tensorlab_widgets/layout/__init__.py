@@ -71,6 +71,8 @@ def _side(other: Any, names: Names, place: int) -> Side:
         return names.of_tensor(other) or f"tensor {place}", tuple(other.shape), other._a
     if isinstance(other, (tuple, list)) and all(type(n) is int and n >= 0 for n in other):
         return f"shape {place}", tuple(other), None
+    if isinstance(other, (tuple, list)):
+        raise TypeError(f"a layout meets tensors or shapes, and a shape is whole numbers from 0 on, not {other!r:.80}")
     raise TypeError(f"a layout meets tensors or shapes, not {type(other).__name__}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
@@ -56,6 +57,7 @@ class Stepper(Instrument):
             title=title, limit=limit,
         )  # fmt: skip
         if conditions is not None:
+            _known(conditions)
             self.break_at(**conditions)
             self.session.proceed(here=True)
         super().__init__()
@@ -262,6 +264,14 @@ class Stepper(Instrument):
 
 def _watch(each: Any) -> Message:
     return {"expression": each.expression, "text": each.text, "wrong": each.wrong, "changed": each.changed}
+
+
+def _known(conditions: Mapping[str, Any]) -> None:
+    """``TypeError`` for a condition that nobody knows, with those there are."""
+    there = [p.name for p in inspect.signature(Stepper.break_at).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for name in conditions:
+        if name not in there:
+            raise TypeError(f"there is no condition {name!r}; the conditions are {', '.join(there)}")
 
 
 def _shape_text(shape: Any) -> str:
