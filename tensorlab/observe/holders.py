@@ -87,8 +87,8 @@ def held(namespace: Mapping[str, Any], search: bool = True) -> dict[int, Held]:
             one.parameter = one.parameter or kind == "part"
     loose: list[Any] = []
     for thing in gc.get_objects():
-        kind = type(thing)  # isinstance() would run what a stranger's object says of its class
-        if issubclass(kind, Tensor):
+        cls = type(thing)  # isinstance() would run what a stranger's object says of its class
+        if issubclass(cls, Tensor):
             if getattr(thing, "_a", None) is None:
                 continue
             one = _enter(found, thing)
@@ -102,7 +102,7 @@ def held(namespace: Mapping[str, Any], search: bool = True) -> dict[int, Held]:
             if grad is not None and id(grad) not in named and not one.parameter:
                 _enter(found, grad).grads.append("the .grad of a tensor without a name")
                 named.add(id(grad))
-        elif issubclass(kind, Node) and kind is not AccumulateGrad and type(getattr(thing, "saved", None)) is tuple:
+        elif issubclass(cls, Node) and cls is not AccumulateGrad and type(getattr(thing, "saved", None)) is tuple:
             _of_node(found, thing)
     if search:
         nameless = [x for x in loose if id(x) not in named]

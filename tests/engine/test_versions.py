@@ -92,6 +92,7 @@ def test_what_saved_nothing_minds_no_write(use):
     assert x.grad is not None
 
 
+@pytest.mark.filterwarnings("ignore:.*writes through")
 @pytest.mark.parametrize(
     "write",
     [
