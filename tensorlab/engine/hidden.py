@@ -6,13 +6,13 @@ each line that writes like this is told of once.
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from typing import Any
 
 from tensorlab.engine import sites
 from tensorlab.engine.node import Node
 from tensorlab.engine.notes import note, noted
+from tensorlab.errors import warn
 
 _told: set[Any] = set()
 
@@ -33,9 +33,8 @@ def notice(owner: Any, op: str) -> None:
         return
     _told.add(site)
     made = f", made at {sites.describe(node.site)}," if node.site else ""
-    warnings.warn(
+    warn(
         f"{op}() at {sites.describe(site)} writes through {known[1]} into a value that {node.name()}{made} computed. The graph does not "
         "see this write: gradients can be silently wrong, those of the value that was there before. Write to the value itself, or "
-        "compute a new tensor. (This is said once for each line.)",
-        stacklevel=4,
+        "compute a new tensor. (This is said once for each line.)"
     )

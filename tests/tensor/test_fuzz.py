@@ -18,7 +18,10 @@ from tests.tensor import calls
 
 COUNT = 2000
 SECONDS = 20  # what one call may take before it counts as hanging, on a machine that others use too
-ORDINARY = (RuntimeError, TypeError, ValueError, IndexError, MemoryError, OverflowError, AttributeError)
+#: What a wrong call may raise. ``BufferError`` is the DLPack protocol's word for memory that is not shared.
+ORDINARY = (
+    RuntimeError, TypeError, ValueError, IndexError, MemoryError, OverflowError, AttributeError, BufferError,
+)  # fmt: skip
 MEMORY = 6 << 30
 
 #: What NumPy or the interpreter would say of its own inner workings.
