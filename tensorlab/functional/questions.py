@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tensorlab import backend, dispatch, dtypes, layout
-from tensorlab.functional.arguments import need_tensor
+from tensorlab.functional.arguments import a_number, need_tensor
 from tensorlab.ops import ROWS
 
 Tensor = Any
@@ -40,7 +40,16 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
     if input._a.dtype != other._a.dtype:
         raise RuntimeError(f"allclose(): {input.dtype.name} did not match {other.dtype.name}; convert one with .to()")
     layout.broadcast_shapes(input._a.shape, other._a.shape, op="allclose")
+    rtol, atol = _bounds("allclose", rtol, atol)
     return _ask("allclose", "allclose", input, other, rtol, atol, equal_nan)
+
+
+def _bounds(name: str, rtol: Any, atol: Any) -> tuple[float, float]:
+    """How far apart numbers may be, as two numbers. Raises ``TypeError`` for what is none, ``RuntimeError`` for negative ones."""
+    for bound, value in (("rtol", rtol), ("atol", atol)):
+        if a_number(name, bound, value) < 0:
+            raise RuntimeError(f"{name}(): {bound} must be greater than or equal to zero, but got {value}")
+    return float(rtol), float(atol)
 
 
 def _ask(name: str, question: str, input: Tensor, other: Tensor, *rest: Any) -> bool:
@@ -63,9 +72,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8
     need_tensor("isclose", "other", 2, other)
     if input._a.dtype != other._a.dtype:
         raise RuntimeError(f"isclose(): {input.dtype.name} did not match {other.dtype.name}; convert one with .to()")
-    for name, bound in (("rtol", rtol), ("atol", atol)):
-        if bound < 0:
-            raise RuntimeError(f"isclose(): {name} must be greater than or equal to zero, but got {bound}")
+    rtol, atol = _bounds("isclose", rtol, atol)
     a, where = input._a, backend.of(input._a)
     with where.on(a):
         return dispatch.wrap(where.xp.asarray(where.xp.isclose(a, other._a, rtol=rtol, atol=atol, equal_nan=equal_nan)))

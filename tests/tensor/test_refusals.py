@@ -158,3 +158,15 @@ def test_a_backward_hook_that_returns_another_shape_is_named_with_its_module() -
 def test_what_is_no_capsule_is_said_so() -> None:
     with pytest.raises(RuntimeError, match="int is neither one nor has __dlpack__"):
         tl.from_dlpack(3)
+
+
+@pytest.mark.parametrize("function", [tl.allclose, tl.isclose], ids=lambda function: function.__name__)
+def test_how_near_is_near_is_a_number_not_below_zero(function) -> None:
+    x = tl.ones(2)
+    for wrong in ([1.0], "near", None, [x, x]):
+        with pytest.raises(TypeError, match=f"{function.__name__}.*rtol"):
+            function(x, x, wrong)
+    with pytest.raises(
+        RuntimeError, match=rf"{function.__name__}\(\): atol must be greater than or equal to zero, but got -1"
+    ):
+        function(x, x, 1e-3, -1.0)
