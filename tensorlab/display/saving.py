@@ -46,6 +46,9 @@ def saved(path: str | os.PathLike[str], faces: Mapping[str, Callable[[], str]]) 
     if ending not in faces:
         known = ", ".join(faces)
         raise ValueError(f"{Path(path).name!r} has no ending that says what to save; there are {known}")
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{Path(path).name} was not saved: there is no folder {str(folder)!r}")
     return written(path, faces[ending]())
 
 

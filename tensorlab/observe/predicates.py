@@ -169,8 +169,8 @@ def _of_module(text: str, nodes: Sequence[Node], names: Names) -> set[int]:
     met = {number for number, path in paths.items() if _inside(path, text)}
     if not met:
         known = sorted(set(filter(None, paths.values())))
-        there = _listed(known) if known else "no module made any (modules are noted in notebooks)"
-        raise ValueError(f"no node of this pass was made in a module {text!r}; there are {there}")
+        there = f"there are {_listed(known)}" if known else "no module made any (modules are noted in notebooks)"
+        raise ValueError(f"no node of this pass was made in a module {text!r}; {there}")
     return met
 
 
@@ -193,8 +193,8 @@ def _of_line(text: str, nodes: Sequence[Node]) -> set[int]:
     }
     if not met:
         known = sorted({places.words(site) for site in sites.values() if site is not None})
-        there = _listed(known) if known else "no line is known of any (lines are noted in notebooks)"
-        raise ValueError(f"no node of this pass was made at {text!r}; there are {there}")
+        there = f"there are {_listed(known)}" if known else "no line is known of any (lines are noted in notebooks)"
+        raise ValueError(f"no node of this pass was made at {text!r}; {there}")
     return met
 
 

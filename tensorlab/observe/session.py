@@ -370,6 +370,8 @@ class StepSession(Moves):
 
     def compare(self) -> Changed:
         """What the edits have changed so far, beside the same pass without them."""
+        if self.closed:
+            raise Refused(self.closed)
         if not self.edits:
             raise Refused("nothing was edited in this pass, so there is nothing to compare")
         loss, gradient = self._from

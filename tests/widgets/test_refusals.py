@@ -81,3 +81,59 @@ def test_memory_runs_nothing_of_strange_objects() -> None:
     view.close()
     assert len(kept) == 1
     assert not asked
+
+
+@pytest.mark.parametrize("wrong", [None, "x", 3.5, True, tl.ones(2)], ids=repr)
+@pytest.mark.parametrize("question", ["run_to", "break_at", "edit"])
+def test_what_is_no_node_is_refused_with_what_is(question: str, wrong: Any) -> None:
+    stepper = show.stepper(loss())
+    with pytest.raises(TypeError, match=r"a node is given as h\.grad_fn, as a tensor of the graph, or by its number"):
+        getattr(stepper, question)(wrong, *((0,) if question == "edit" else ()))
+    assert stepper.session.run.count == 0
+    stepper.close()
+
+
+def test_a_node_can_be_given_as_the_tensor_it_made() -> None:
+    x = tl.ones(3, requires_grad=True)
+    h = x * 2
+    stepper = show.stepper(h.sum())
+    stepper.run_to(h)
+    assert stepper.session.run.current is h.grad_fn
+    stepper.close()
+
+
+def test_a_ledger_is_kept_of_leaves_only() -> None:
+    y = loss()
+    stepper = show.stepper(y)
+    for wrong in (y, y.grad_fn, 3):
+        with pytest.raises(TypeError, match="a ledger is kept of a leaf"):
+            stepper.ledger(wrong)
+    stepper.close()
+
+
+def test_a_closed_stepper_says_so_also_of_what_edits_changed() -> None:
+    y = loss()
+    stepper = show.stepper(y)
+    stepper.next()
+    stepper.edit(stepper.session.run.current, "grad * 2")
+    stepper.close()
+    with pytest.raises(Exception, match="this session is closed"):
+        stepper.changed()
+
+
+@pytest.mark.parametrize("condition", [{"module": "encoder"}, {"line": "train.py:3"}], ids=repr)
+def test_a_condition_that_no_node_meets_says_what_there_is(condition: Any) -> None:
+    stepper = show.stepper(loss())
+    with pytest.raises(Exception, match="no node of this pass was made") as caught:
+        stepper.break_at(**condition)
+    assert "there are no" not in str(caught.value)
+    with pytest.raises(TypeError, match=r"shape=3: a shape is written as \(64, None\)"):
+        stepper.break_at(shape=3)
+    stepper.close()
+
+
+def test_a_folder_that_is_not_there_is_named_when_a_view_is_saved(tmp_path: Any) -> None:
+    view = show.graph(loss())
+    with pytest.raises(FileNotFoundError, match="picture.svg was not saved: there is no folder '.*nowhere'"):
+        view.save(tmp_path / "nowhere" / "picture.svg")
+    view.close()

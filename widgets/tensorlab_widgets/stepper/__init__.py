@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tensorlab.display.table import Table, changed_table, check_table, ledger_table
+from tensorlab.engine.node import Bound, Node
 from tensorlab.observe.accumulation import badge
 from tensorlab.observe.names import caller_namespace, notebook_namespace
 from tensorlab.observe.protocol import Message
@@ -16,6 +17,7 @@ from tensorlab.observe.recording import recorded_session
 from tensorlab.observe.schema import Graph
 from tensorlab.observe.session import StepSession
 from tensorlab.observe.snapshot import MOST_NODES
+from tensorlab.tensor import Tensor
 from tensorlab_widgets.graph import drawn
 from tensorlab_widgets.instrument import HERE, Instrument, running_cell, script, styles, user_names
 from tensorlab_widgets.player import played
@@ -235,7 +237,10 @@ class Stepper(Instrument):
 
     def ledger(self, leaf: Any) -> Table:
         """What adds up to ``leaf.grad``: the passes that added to it, and what each node sends in this one."""
-        found = self.session.inspect(leaf._acc.seq if getattr(leaf, "_acc", None) is not None else _number(leaf))
+        if not isinstance(leaf, Tensor) or not leaf.is_leaf:
+            what = "a tensor that was computed" if isinstance(leaf, Tensor) else type(leaf).__name__
+            raise TypeError(f"a ledger is kept of a leaf, a tensor whose .grad fills up; not of {what}")
+        found = self.session.inspect(_number(leaf))
         return ledger_table(found.label or "the leaf", badge(leaf), found.contributions)
 
     @property
@@ -277,11 +282,21 @@ def _known(conditions: Mapping[str, Any]) -> None:
 def _shape_text(shape: Any) -> str:
     if shape is None or isinstance(shape, str):
         return shape or ""
+    if not isinstance(shape, (tuple, list)):
+        raise TypeError(f"shape={shape!r}: a shape is written as (64, None), or as '[64, *]'")
     return f"[{', '.join('*' if size is None or size == -1 else str(size) for size in shape)}]"
 
 
 def _number(node: Any) -> int:
-    return node if isinstance(node, int) else node.seq
+    """The number of a node; of a tensor that of the node that made it, or waits for its gradient."""
+    if isinstance(node, Tensor) and node.requires_grad:
+        return int(Bound.edge(node)[0].seq)
+    if isinstance(node, Node):
+        return int(node.seq)
+    if isinstance(node, int) and not isinstance(node, bool):
+        return node
+    said = "a tensor that requires no gradient" if isinstance(node, Tensor) else type(node).__name__
+    raise TypeError(f"a node is given as h.grad_fn, as a tensor of the graph, or by its number; not as {said}")
 
 
 def _take_over(stepper: Stepper) -> None:
