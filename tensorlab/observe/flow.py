@@ -115,7 +115,11 @@ class FlowRecorder:
 
     def log(self, loss: Any) -> None:
         """Note the loss of the step that comes next."""
-        self._loss = float(loss.detach()) if isinstance(loss, Tensor) else float(loss)
+        try:
+            self._loss = float(loss.detach()) if isinstance(loss, Tensor) else float(loss)
+        except (TypeError, ValueError):
+            what = f"a tensor of shape {list(loss.shape)}" if isinstance(loss, Tensor) else f"{loss!r:.60}"
+            raise TypeError(f"the loss of a step is one number, not {what}; for many, log(loss.mean())") from None
 
     def note(self, left_out: bool = False) -> None:
         """Record the gradients as they are now as one step, for loops without an optimizer of ours."""

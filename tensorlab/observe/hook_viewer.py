@@ -226,8 +226,10 @@ class HookViewer:
         found = self._found(target, self._names())
         _, belongs = entries(found, {}, {}, left_behind(found, self._names()))
         ours = [one for one in found if belongs.get(one.number) == number]
+        if not isinstance(number, int):
+            raise TypeError(f"a hook is taken off by its number in the view, not by {number!r:.60}")
         if not ours:
-            raise Refused("this hook is not there any more")
+            raise Refused(f"there is no hook {number}, or not any more")
         return sum(take_off(one.table, one.number) for one in ours)
 
     def _remove(self, arguments: Mapping[str, Any]) -> Message:

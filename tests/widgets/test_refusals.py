@@ -137,3 +137,21 @@ def test_a_folder_that_is_not_there_is_named_when_a_view_is_saved(tmp_path: Any)
     with pytest.raises(FileNotFoundError, match="picture.svg was not saved: there is no folder '.*nowhere'"):
         view.save(tmp_path / "nowhere" / "picture.svg")
     view.close()
+
+
+@pytest.mark.parametrize("wrong", ["much", None, tl.ones(3)], ids=["text", "None", "three"])
+def test_a_loss_that_is_no_number_is_refused(wrong: Any) -> None:
+    view = show.flow(tl.ones(3, requires_grad=True))
+    with pytest.raises(TypeError, match="the loss of a step is one number, not"):
+        view.log(wrong)
+    view.close()
+
+
+def test_a_hook_is_taken_off_by_its_number() -> None:
+    layer = tl.nn.Linear(2, 2)
+    view = show.hooks(layer)
+    with pytest.raises(TypeError, match="by its number in the view, not by 'first'"):
+        view.remove("first")
+    with pytest.raises(Exception, match="there is no hook 99"):
+        view.remove(99)
+    view.close()
