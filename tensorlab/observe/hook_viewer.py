@@ -229,7 +229,7 @@ class HookViewer:
         if not isinstance(number, int):
             raise TypeError(f"a hook is taken off by its number in the view, not by {number!r:.60}")
         if not ours:
-            raise Refused(f"there is no hook {number}, or not any more")
+            raise Refused(f"hook {number} is not there, or not there any more")
         return sum(take_off(one.table, one.number) for one in ours)
 
     def _remove(self, arguments: Mapping[str, Any]) -> Message:

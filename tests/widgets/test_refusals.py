@@ -152,6 +152,6 @@ def test_a_hook_is_taken_off_by_its_number() -> None:
     view = show.hooks(layer)
     with pytest.raises(TypeError, match="by its number in the view, not by 'first'"):
         view.remove("first")
-    with pytest.raises(Exception, match="there is no hook 99"):
+    with pytest.raises(Exception, match="hook 99 is not there"):
         view.remove(99)
     view.close()
