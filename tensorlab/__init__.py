@@ -133,6 +133,7 @@ _LATER = """
     cuda
     data
     display
+    distributions
     fft
     func
     nn

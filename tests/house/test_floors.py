@@ -21,7 +21,7 @@ FLOORS = (
     "explain dispatch fastpath viewing inplace",
     "tensor binding creation passes functional random drawn ranges factories subscripts methods written relaid memory traits spellings "
     "copying conversion return_types printing typed testing autograd linalg fft special signal windows defaults interchange pinned census",
-    "serialization nn optim data utils amp func array_api",
+    "serialization nn optim data utils amp func array_api distributions",
     "profiler jit onnx compiler distributed quantization",
     "observe",
     "display",

@@ -1,0 +1,36 @@
+"""Probability distributions under PyTorch's names: draws, densities, entropies, divergences, transforms.
+
+``Normal(loc, scale).rsample()`` draws so that gradients reach the parameters; ``log_prob`` is differentiable everywhere else. Parameters
+broadcast into ``batch_shape``; ``event_shape`` is the shape of one draw.
+
+>>> import tensorlab as tl
+>>> q = tl.distributions.Independent(tl.distributions.Normal(tl.zeros(4, 3), tl.ones(3)), 1)
+>>> q.batch_shape, q.event_shape, q.rsample((2,)).shape
+(tensorlab.Size([4]), tensorlab.Size([3]), tensorlab.Size([2, 4, 3]))
+"""
+
+from tensorlab.distributions import constraints as constraints
+from tensorlab.distributions import transforms as transforms
+from tensorlab.distributions.bernoulli import Bernoulli as Bernoulli
+from tensorlab.distributions.beta import Beta as Beta
+from tensorlab.distributions.categorical import Categorical as Categorical
+from tensorlab.distributions.cauchy import Cauchy as Cauchy
+from tensorlab.distributions.chi2 import Chi2 as Chi2
+from tensorlab.distributions.constraint_registry import biject_to as biject_to
+from tensorlab.distributions.constraint_registry import transform_to as transform_to
+from tensorlab.distributions.dirichlet import Dirichlet as Dirichlet
+from tensorlab.distributions.distribution import Distribution as Distribution
+from tensorlab.distributions.exp_family import ExponentialFamily as ExponentialFamily
+from tensorlab.distributions.exponential import Exponential as Exponential
+from tensorlab.distributions.gamma import Gamma as Gamma
+from tensorlab.distributions.geometric import Geometric as Geometric
+from tensorlab.distributions.independent import Independent as Independent
+from tensorlab.distributions.kl import kl_divergence as kl_divergence
+from tensorlab.distributions.kl import register_kl as register_kl
+from tensorlab.distributions.laplace import Laplace as Laplace
+from tensorlab.distributions.log_normal import LogNormal as LogNormal
+from tensorlab.distributions.multivariate_normal import MultivariateNormal as MultivariateNormal
+from tensorlab.distributions.normal import Normal as Normal
+from tensorlab.distributions.transformed_distribution import TransformedDistribution as TransformedDistribution
+from tensorlab.distributions.transforms import *  # noqa: F403
+from tensorlab.distributions.uniform import Uniform as Uniform
