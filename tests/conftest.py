@@ -27,6 +27,7 @@ def pytest_report_header() -> list[str]:
     return [] if HAS_TORCH else ["tests/parity is left out: PyTorch is not installed"]
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist asks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks each test by the folder that it stands in, so that `-m "not browser"` and `-n auto --dist loadgroup` work."""
     for item in items:

@@ -31,6 +31,8 @@ OF_MODULES = {
     "_backward_hooks": "backward", "_state_dict_pre_hooks": "state_dict pre", "_state_dict_hooks": "state_dict",
     "_load_state_dict_pre_hooks": "load_state_dict pre", "_load_state_dict_post_hooks": "load_state_dict",
 }  # fmt: skip
+#: Where hooks of views come from, which nobody has to know of.
+OURS = "tensorlab.observe."
 OF_OPTIMIZERS = {
     "_step_pre_hooks": "step pre", "_step_post_hooks": "step", "_state_dict_pre_hooks": "state_dict pre",
     "_state_dict_post_hooks": "state_dict", "_load_state_dict_pre_hooks": "load_state_dict pre",
@@ -183,7 +185,11 @@ def of_optimizer(optimizer: Any, owner: str) -> Iterator[Found]:
 
 
 def of_everything() -> Iterator[Found]:
-    """The hooks of all modules, all registrations and all optimizers."""
+    """The hooks of all modules, all registrations and all optimizers, but for those by which views of this library listen."""
+    yield from (found for found in _of_everything() if not str(getattr(found.hook, "__module__", "")).startswith(OURS))
+
+
+def _of_everything() -> Iterator[Found]:
     for number, every in list(calling.everywhere.items()):
         yield Found(number, every.kind.replace("_", " "), "every module", every.hook, calling.everywhere, None)
     for what, table in module._registrations.items():

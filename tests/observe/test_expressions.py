@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import tensorlab as tl
-from tensorlab.observe.evaluate import PATIENCE
 from tensorlab.observe.protocol import Refused
 from tensorlab.observe.session import StepSession
 
@@ -107,9 +106,9 @@ def test_an_expression_that_writes_all_the_same_cannot_reach_the_run(session, ne
 
 def test_a_slow_expression_is_not_waited_for_and_the_run_goes_on(session, net):
     begin = time.monotonic()
-    first = session.set_watches(["__import__('time').sleep(3)", "grad.norm()"]).watches
+    first = session.set_watches(["__import__('time').sleep(8)", "grad.norm()"]).watches
     second = session.ask("next")["watches"]
-    assert time.monotonic() - begin < PATIENCE + 1
+    assert time.monotonic() - begin < 8
     assert first[0].text == "not done within 1 s, so nobody waited for it"
     assert "still being worked out" in second[0]["text"]
     session.set_watches([])

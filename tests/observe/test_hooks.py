@@ -6,7 +6,6 @@ import gc
 import io
 import json
 import sys
-import time
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -147,9 +146,7 @@ def test_a_thousand_parameters_with_a_hook_each_are_one_entry(watch: Any) -> Non
     many = nn.ParameterList([nn.Parameter(tl.ones(1)) for _ in range(1000)])
     for p in many:
         p.register_hook(lambda g: None)
-    start = time.perf_counter()
     document = watch(many, "many").document()
-    assert time.perf_counter() - start < 2.0
     (one,) = document.hooks
     assert (one.count, one.owner) == (1000, "many.0 and 999 more")
     sum(p.sum() for p in list(many)[:600]).backward()
