@@ -9,6 +9,7 @@ from typing import Any
 from tensorlab import linalg
 from tensorlab.distributions.bernoulli import Bernoulli
 from tensorlab.distributions.beta import Beta
+from tensorlab.distributions.binomial import Binomial
 from tensorlab.distributions.categorical import Categorical
 from tensorlab.distributions.cauchy import Cauchy
 from tensorlab.distributions.dirichlet import Dirichlet
@@ -16,10 +17,15 @@ from tensorlab.distributions.distribution import Distribution
 from tensorlab.distributions.exponential import Exponential
 from tensorlab.distributions.gamma import Gamma
 from tensorlab.distributions.geometric import Geometric
+from tensorlab.distributions.gumbel import Gumbel
+from tensorlab.distributions.half_normal import HalfNormal
 from tensorlab.distributions.independent import Independent
 from tensorlab.distributions.laplace import Laplace
 from tensorlab.distributions.multivariate_normal import MultivariateNormal, log_diagonal, squared_length
 from tensorlab.distributions.normal import Normal
+from tensorlab.distributions.one_hot_categorical import OneHotCategorical
+from tensorlab.distributions.pareto import Pareto
+from tensorlab.distributions.poisson import Poisson
 from tensorlab.distributions.transformed_distribution import TransformedDistribution
 from tensorlab.distributions.uniform import Uniform
 from tensorlab.distributions.utils import euler_constant, sum_rightmost
@@ -150,6 +156,42 @@ def _cauchys(p: Any, q: Any) -> Tensor:
     """Chyzak and Nielsen, "A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions", 2019."""
     far = (p.scale + q.scale) ** 2 + (p.loc - q.loc) ** 2
     return (far / (4 * p.scale * q.scale)).log()
+
+
+@register_kl(Binomial, Binomial)
+def _binomials(p: Any, q: Any) -> Tensor:
+    if bool((p.total_count < q.total_count).any()):
+        raise NotImplementedError("kl_divergence(): no closed form where q has more trials than p")
+    found = p.total_count * _bernoullis(p, q)
+    return found.masked_fill((p.total_count > q.total_count).expand_as(found), math.inf)
+
+
+@register_kl(Poisson, Poisson)
+def _poissons(p: Any, q: Any) -> Tensor:
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+
+
+@register_kl(OneHotCategorical, OneHotCategorical)
+def _one_hots(p: Any, q: Any) -> Tensor:
+    return _categoricals(p, q)
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normals(p: Any, q: Any) -> Tensor:
+    return _normals(p.base_dist, q.base_dist)
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbels(p: Any, q: Any) -> Tensor:
+    ratio, away = p.scale / q.scale, (q.loc - p.loc) / q.scale
+    return -ratio.log() - away + ratio * euler_constant + (away + (1 + ratio).lgamma()).exp() - (1 + euler_constant)
+
+
+@register_kl(Pareto, Pareto)
+def _paretos(p: Any, q: Any) -> Tensor:
+    ratio = q.alpha / p.alpha
+    found = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return found.masked_fill(p.scale < q.scale, math.inf)
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)

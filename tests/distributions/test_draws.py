@@ -30,6 +30,15 @@ SPREAD: dict[str, Callable[[], Any]] = {
     "gamma": lambda: D.Gamma(2.5, 2.0),
     "small gamma": lambda: D.Gamma(0.2, 1.0),
     "chi2": lambda: D.Chi2(tl.tensor(3.0)),
+    "half normal": lambda: D.HalfNormal(2.0),
+    "half cauchy": lambda: D.HalfCauchy(2.0),
+    "gumbel": lambda: D.Gumbel(1.0, 2.0),
+    "pareto": lambda: D.Pareto(1.0, 3.0),
+    "weibull": lambda: D.Weibull(2.0, 1.5),
+    "inverse gamma": lambda: D.InverseGamma(2.5, 2.0),
+    "mixture": lambda: D.MixtureSameFamily(
+        D.Categorical(tl.tensor([0.3, 0.7])), D.Normal(tl.tensor([-2.0, 1.0]), tl.tensor([0.5, 1.0]))
+    ),
 }
 
 
@@ -47,6 +56,15 @@ MOMENTS: dict[str, Callable[[], Any]] = {
     "bernoulli": lambda: D.Bernoulli(tl.tensor([0.1, 0.6])),
     "geometric": lambda: D.Geometric(tl.tensor([0.2, 0.7])),
     "multivariate normal": lambda: D.MultivariateNormal(tl.tensor([1.0, -1.0]), tl.tensor([[2.0, 0.6], [0.6, 1.0]])),
+    "one hot": lambda: D.OneHotCategorical(tl.tensor([[0.1, 0.2, 0.7], [0.5, 0.2, 0.3]])),
+    "binomial": lambda: D.Binomial(tl.tensor([5.0, 20.0]), tl.tensor([0.1, 0.6])),
+    "negative binomial": lambda: D.NegativeBinomial(tl.tensor([2.5, 6.0]), tl.tensor([0.3, 0.6])),
+    "poisson": lambda: D.Poisson(tl.tensor([0.5, 30.0])),
+    "student": lambda: D.StudentT(tl.tensor([12.0, 30.0]), 1.0, 2.0),
+    "multinomial": lambda: D.Multinomial(10, tl.tensor([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]])),
+    "mixture of vectors": lambda: D.MixtureSameFamily(
+        D.Categorical(tl.tensor([0.4, 0.6])), D.MultivariateNormal(tl.tensor([[3.0, 0.0], [0.0, 1.0]]), tl.eye(2))
+    ),
     "mapped": lambda: D.TransformedDistribution(D.Normal(0.0, 1.0), D.AffineTransform(1.0, 3.0)),
 }
 
@@ -185,3 +203,62 @@ def test_people_write_their_own_distributions() -> None:
     assert Odd(tl.ones(2)).batch_shape == (2,)
     with pytest.raises(NotImplementedError, match="Odd and Odd"):
         D.kl_divergence(Odd(tl.ones(2)), Odd(tl.ones(2)))
+
+
+def test_relaxed_draws_come_close_to_the_outcomes_and_pass_gradients() -> None:
+    odds = tl.tensor([0.2, 0.3, 0.5], requires_grad=True)
+    shares = D.RelaxedOneHotCategorical(tl.tensor(0.05), odds).rsample((N,))
+    assert tl.allclose(shares.sum(-1), tl.ones(N), atol=1e-5)
+    assert tl.allclose(shares.mean(0), odds, atol=0.03)
+    shares[:, 0].mean().backward()
+    assert odds.grad[0] > 0 > odds.grad[1]
+    logit = tl.tensor(0.4, requires_grad=True)
+    near = D.RelaxedBernoulli(0.05, logits=logit).rsample((N,))
+    assert abs(near.mean().item() - logit.sigmoid().item()) < 0.03
+    near.mean().backward()
+    assert logit.grad > 0
+
+
+def test_a_straight_through_draw_is_one_hot_and_moves_as_the_probabilities() -> None:
+    logits = tl.zeros(3, requires_grad=True)
+    x = D.OneHotCategoricalStraightThrough(logits=logits).rsample()
+    assert tl.allclose(x.sort().values, tl.tensor([0.0, 0.0, 1.0]), atol=1e-6)
+    (x * tl.tensor([1.0, 0.0, 0.0])).sum().backward()
+    assert tl.allclose(logits.grad, tl.tensor([2.0, -1.0, -1.0]) / 9)
+
+
+def test_a_mixture_whose_weights_are_shared_by_a_batch_draws() -> None:
+    d = D.MixtureSameFamily(D.Categorical(tl.tensor([0.0, 1.0])), D.Normal(tl.tensor([[0.0, 5.0], [0.0, -5.0]]), 0.1))
+    assert tl.allclose(d.sample((N,)).mean(0), tl.tensor([5.0, -5.0]), atol=0.01)
+    assert d.expand((3, 2)).sample((4,)).shape == (4, 3, 2)
+
+
+def test_a_policy_that_draws_and_is_scored_by_log_prob_learns() -> None:
+    logits = tl.zeros(3, requires_grad=True)
+    optimizer = tl.optim.Adam([logits], lr=0.1)
+    for _ in range(60):
+        policy = D.Categorical(logits=logits)
+        action = policy.sample((64,))
+        reward = (action == 2).float()
+        loss = -(policy.log_prob(action) * (reward - reward.mean())).mean() - 0.001 * policy.entropy()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert D.Categorical(logits=logits).probs[2] > 0.9
+
+
+def test_what_a_coder_guesses_is_drawn_toward_the_prior() -> None:
+    loc, log_scale = tl.full((8, 2), 3.0, requires_grad=True), tl.zeros(8, 2, requires_grad=True)
+    optimizer = tl.optim.SGD([loc, log_scale], lr=0.1)
+    prior = D.Independent(D.Normal(tl.zeros(2), tl.ones(2)), 1)
+    divergence = []
+    for _ in range(20):
+        guess = D.Independent(D.Normal(loc, log_scale.exp()), 1)
+        kl = D.kl_divergence(guess, prior)
+        assert kl.shape == (8,)
+        loss = kl.mean() + 0.01 * (guess.rsample() - 1).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        divergence.append(kl.mean().item())
+    assert divergence[-1] < divergence[0]

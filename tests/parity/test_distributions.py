@@ -91,6 +91,40 @@ CASES: dict[str, tuple[Callable[..., Any], list[np.ndarray], np.ndarray]] = {
         REAL.reshape(2, 6),
     ),
 }  # fmt: skip
+CASES |= {
+    "one hot": (lambda t, d, p: d.OneHotCategorical(p), [SHARES], HOT),
+    "one hot logits": (lambda t, d, x: d.OneHotCategorical(logits=x), [REAL], HOT),
+    "straight through": (lambda t, d, p: d.OneHotCategoricalStraightThrough(p), [SHARES], HOT),
+    "binomial": (lambda t, d, p: d.Binomial(6, p), [SHARE], COUNTS),
+    "binomial logits": (lambda t, d, x: d.Binomial(t.full((4, 3), 6.0), logits=x), [REAL], COUNTS),
+    "negative binomial": (lambda t, d, n, p: d.NegativeBinomial(n, p), [POSITIVE[0], SHARE], COUNTS),
+    "negative binomial logits": (lambda t, d, n, x: d.NegativeBinomial(n, logits=x), [POSITIVE[0], REAL], COUNTS),
+    "poisson": (lambda t, d, a: d.Poisson(a), [POSITIVE[0] * 2], COUNTS),
+    "student": (lambda t, d, f, a, b: d.StudentT(f, a, b), [POSITIVE[0] * 2, REAL, POSITIVE[1]], REAL),
+    "half normal": (lambda t, d, a: d.HalfNormal(a), [POSITIVE[0]], POSITIVE[0] + 0.3),
+    "half cauchy": (lambda t, d, a: d.HalfCauchy(a), [POSITIVE[0]], POSITIVE[0] + 0.3),
+    "gumbel": (lambda t, d, a, b: d.Gumbel(a, b), [REAL, POSITIVE[1]], REAL),
+    "multinomial": (lambda t, d, p: d.Multinomial(12, p), [SHARES], np.array([[3, 4, 5], [12, 0, 0], [1, 2, 9], [6, 6, 0]]) * 1.0),
+    "multinomial logits": (lambda t, d, x: d.Multinomial(20, logits=x), [REAL], np.array([5.0, 7, 8])),
+    "relaxed bernoulli": (lambda t, d, p: d.RelaxedBernoulli(t.tensor(0.7).double(), p), [SHARE], INSIDE),
+    "relaxed bernoulli logits": (lambda t, d, x: d.RelaxedBernoulli(t.tensor(0.7).double(), logits=x), [REAL], INSIDE),
+    "relaxed categorical": (lambda t, d, p: d.RelaxedOneHotCategorical(t.tensor(0.7).double(), p), [SHARES], SIMPLEX),
+    "relaxed categorical logits": (
+        lambda t, d, x: d.RelaxedOneHotCategorical(t.tensor(2.0).double(), logits=x), [REAL], SIMPLEX
+    ),
+    "mixture": (
+        lambda t, d, p, a, b: d.MixtureSameFamily(d.Categorical(p), d.Normal(a, b)), [SHARES, REAL, POSITIVE[1]], REAL[:, 0]
+    ),
+    "mixture of vectors": (
+        lambda t, d, p, a, b: d.MixtureSameFamily(d.Categorical(p), d.Independent(d.Normal(a, b), 1)),
+        [SHARES[:, 0], REAL, POSITIVE[1]],
+        REAL[0],
+    ),
+    "pareto": (lambda t, d, a, b: d.Pareto(a, b), list(POSITIVE), POSITIVE[0] + 3),
+    "weibull": (lambda t, d, a, b: d.Weibull(a, b), list(POSITIVE), POSITIVE[0]),
+    "inverse gamma": (lambda t, d, a, b: d.InverseGamma(a, b), list(POSITIVE), POSITIVE[0]),
+    "logistic normal": (lambda t, d, a, b: d.LogisticNormal(a, b), [REAL[:, :2], POSITIVE[1][:2]], SIMPLEX),
+}  # fmt: skip
 ASKED = ("mean", "mode", "variance", "stddev", "entropy", "perplexity", "log_prob", "cdf", "icdf")
 
 
@@ -126,15 +160,22 @@ def test_a_distribution_answers_as_pytorchs(name: str, asked: str) -> None:
             expected,
         )
         return
+    if name.startswith("multinomial"):  # PyTorch works out part of this entropy in float32
+        found, expected = found.float(), expected.float()
+    if (name, asked) == ("weibull", "mode"):  # NaN there where the density falls from 0 on
+        expected = expected.nan_to_num(0.0)
     assert oracle.differences(found, expected) == []
-    if not expected.requires_grad or asked == "mode" or (asked == "cdf" and name in ("gamma", "chi2")):
+    if not expected.requires_grad or asked == "mode" or (asked == "cdf" and name in ("gamma", "chi2", "inverse gamma")):
         return  # a mode that is not there moves with nothing; the incomplete gamma function has no derivative by its first argument
     weights = numbers(9, *expected.shape)
-    slopes = tl.autograd.grad((found * tl.tensor(weights)).sum(), ours[1], allow_unused=True)
-    wanted = torch.autograd.grad((expected * torch.tensor(weights)).sum(), theirs[1], allow_unused=True)
+    slopes = tl.autograd.grad((found * tl.tensor(weights, dtype=found.dtype)).sum(), ours[1], allow_unused=True)
+    wanted = torch.autograd.grad(
+        (expected * torch.tensor(weights, dtype=expected.dtype)).sum(), theirs[1], allow_unused=True
+    )
     for slope, want in zip(slopes, wanted, strict=True):
         if want is not None:
-            assert oracle.differences(slope, want) == []
+            loose = name.startswith("multinomial")
+            assert oracle.differences(*(x.float() if loose else x for x in (slope, want))) == []
         else:
             assert slope is None or not slope.any()
 
@@ -156,7 +197,7 @@ def test_shapes_sets_and_words_are_pytorchs(name: str) -> None:
         if e.has_enumerate_support:
             for expand in (True, False):
                 assert oracle.differences(d.enumerate_support(expand), e.enumerate_support(expand)) == []
-    if "Transformed" not in repr(theirs):
+    if "Transformed" not in repr(theirs) and name != "inverse gamma":
         assert repr(ours).replace("tensorlab.Size", "torch.Size") == repr(theirs)
 
 
@@ -166,6 +207,7 @@ PAIRS = (
     "multivariate normal root multivariate normal", "multivariate normal multivariate normal precision", "independent independent",
     "log normal log normal", "normal laplace", "laplace normal", "uniform normal", "exponential normal", "gamma normal", "beta normal",
     "uniform exponential", "beta exponential", "normal gamma", "laplace beta", "exponential beta", "gamma uniform", "normal exponential",
+    "binomial binomial", "poisson poisson", "one hot one hot logits", "half normal half normal", "gumbel gumbel", "pareto pareto",
     "chi2 gamma", "geometric geometric", "cauchy cauchy", "cauchy normal",
 )  # fmt: skip
 
@@ -244,6 +286,16 @@ def test_single_distributions_show_their_numbers() -> None:
         lambda t, d: d.kl_divergence(d.Cauchy(0.0, 1.0), d.Normal(0.0, 1.0)),
         lambda t, d: d.Normal(0.0, 1.0).enumerate_support(),
         lambda t, d: d.Distribution.set_default_validate_args(2),
+        lambda t, d: d.Multinomial(t.tensor(3), t.ones(3)),
+        lambda t, d: d.Multinomial(3, t.ones(3)).log_prob(t.ones(3) * 2),
+        lambda t, d: d.Binomial(-1, 0.5),
+        lambda t, d: d.Binomial(t.tensor([1.0, 2.0]), 0.5).enumerate_support(),
+        lambda t, d: d.Poisson(-1.0),
+        lambda t, d: d.OneHotCategorical(t.ones(3)).log_prob(t.ones(3)),
+        lambda t, d: d.MixtureSameFamily(d.Normal(0.0, 1.0), d.Normal(t.zeros(3), 1.0)),
+        lambda t, d: d.MixtureSameFamily(d.Categorical(t.ones(2)), d.Normal(t.zeros(3), 1.0)),
+        lambda t, d: d.MixtureSameFamily(d.Categorical(t.ones(2, 3)), d.Normal(t.zeros(4, 3), 1.0)),
+        lambda t, d: d.HalfNormal(-1.0),
         lambda t, d: d.constraints.dependent.check(t.zeros(1)),
     ],
 )
