@@ -23,6 +23,7 @@ from tensorlab.distributions.dirichlet import Dirichlet as Dirichlet
 from tensorlab.distributions.distribution import Distribution as Distribution
 from tensorlab.distributions.exp_family import ExponentialFamily as ExponentialFamily
 from tensorlab.distributions.exponential import Exponential as Exponential
+from tensorlab.distributions.fishersnedecor import FisherSnedecor as FisherSnedecor
 from tensorlab.distributions.gamma import Gamma as Gamma
 from tensorlab.distributions.geometric import Geometric as Geometric
 from tensorlab.distributions.gumbel import Gumbel as Gumbel
@@ -32,6 +33,7 @@ from tensorlab.distributions.independent import Independent as Independent
 from tensorlab.distributions.inverse_gamma import InverseGamma as InverseGamma
 from tensorlab.distributions.kl import kl_divergence as kl_divergence
 from tensorlab.distributions.kl import register_kl as register_kl
+from tensorlab.distributions.kumaraswamy import Kumaraswamy as Kumaraswamy
 from tensorlab.distributions.laplace import Laplace as Laplace
 from tensorlab.distributions.log_normal import LogNormal as LogNormal
 from tensorlab.distributions.logistic_normal import LogisticNormal as LogisticNormal

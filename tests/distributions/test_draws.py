@@ -33,6 +33,7 @@ SPREAD: dict[str, Callable[[], Any]] = {
     "half normal": lambda: D.HalfNormal(2.0),
     "half cauchy": lambda: D.HalfCauchy(2.0),
     "gumbel": lambda: D.Gumbel(1.0, 2.0),
+    "kumaraswamy": lambda: D.Kumaraswamy(2.0, 3.0),
     "pareto": lambda: D.Pareto(1.0, 3.0),
     "weibull": lambda: D.Weibull(2.0, 1.5),
     "inverse gamma": lambda: D.InverseGamma(2.5, 2.0),
@@ -65,6 +66,7 @@ MOMENTS: dict[str, Callable[[], Any]] = {
     "mixture of vectors": lambda: D.MixtureSameFamily(
         D.Categorical(tl.tensor([0.4, 0.6])), D.MultivariateNormal(tl.tensor([[3.0, 0.0], [0.0, 1.0]]), tl.eye(2))
     ),
+    "fisher": lambda: D.FisherSnedecor(tl.tensor([5.0, 9.0]), tl.tensor([40.0, 60.0])),
     "mapped": lambda: D.TransformedDistribution(D.Normal(0.0, 1.0), D.AffineTransform(1.0, 3.0)),
 }
 
