@@ -456,13 +456,7 @@ class Tensor:
         return id(self)
 
     def __format__(self, spec: str) -> str:
-        return (
-            format(self.item(), spec)
-            if self._a.ndim == 0 and spec
-            else object.__format__(self, spec)
-            if spec
-            else repr(self)
-        )
+        return format(self.item(), spec) if self._a.ndim == 0 else object.__format__(self, spec)
 
     def __repr__(self) -> str:
         return printing.tensor_repr(self)

@@ -63,7 +63,7 @@ def test_a_saved_notebook_shows_its_pictures_with_no_kernel_and_with_no_jupyterl
     expect(loss.inspector).to_contain_text("TanhBackward0")
     expect(loss.inspector).to_contain_text("[4, 5]")
     loss.press("Escape", "End", "ArrowUp")
-    assert loss.walked_to().startswith("PowBackward0")
+    assert loss.walked_to().startswith("pow, [4, 2] · PowBackward0")
     # Where the stepper was, its graph is drawn as it stood when it was made.
     stood = Instrument(notebook.output(3).get_by_test_id("tl-graph"))
     assert len(stood.rows()) == len(loss.rows())
