@@ -12,7 +12,7 @@ from tensorlab import conversion, dispatch, drawn, interchange, memory, pinned, 
 from tensorlab.creation import number, size_of
 from tensorlab.functional import MODULES, complexes, elementary, names, plain
 from tensorlab.functional import pointwise as P
-from tensorlab.functional.arguments import need_index, sizes_of
+from tensorlab.functional.arguments import a_number, need_index, sizes_of
 from tensorlab.functional.older import older
 from tensorlab.functional.pointwise import fillable, scaled
 from tensorlab.functional.products import matmul
@@ -111,13 +111,13 @@ def lerp_(self: Any, end: Any, weight: Any) -> Any:
 @older("self value tensor1 tensor2")
 def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """``self += value * tensor1 * tensor2``. Returns the tensor."""
-    return write(ROWS["addcmul"], self, tensor1, tensor2, value=value)
+    return write(ROWS["addcmul"], self, tensor1, tensor2, value=a_number("addcmul_", "value", value))
 
 
 @older("self value tensor1 tensor2")
 def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """``self += value * tensor1 / tensor2``. Returns the tensor."""
-    return write(ROWS["addcdiv"], self, tensor1, tensor2, value=value)
+    return write(ROWS["addcdiv"], self, tensor1, tensor2, value=a_number("addcdiv_", "value", value))
 
 
 def tile(self: Any, *times: Any, dims: Any = None) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from tensorlab import dispatch, dtypes
 from tensorlab.creation import number
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import need_tensor
+from tensorlab.functional.arguments import a_number, need_tensor
 from tensorlab.functional.fromrow import row_function as _row_function
 from tensorlab.functional.older import older
 from tensorlab.ops import ROWS
@@ -256,7 +256,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
     need_tensor("addcmul", "input", 1, input)
     need_tensor("addcmul", "tensor1", 2, tensor1)
     need_tensor("addcmul", "tensor2", 3, tensor2)
-    return call(ROWS["addcmul"], (input, tensor1, tensor2), value=value)
+    return call(ROWS["addcmul"], (input, tensor1, tensor2), value=a_number("addcmul", "value", value))
 
 
 @older("input value tensor1 tensor2")
@@ -265,4 +265,4 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
     need_tensor("addcdiv", "input", 1, input)
     need_tensor("addcdiv", "tensor1", 2, tensor1)
     need_tensor("addcdiv", "tensor2", 3, tensor2)
-    return call(ROWS["addcdiv"], (input, tensor1, tensor2), value=value)
+    return call(ROWS["addcdiv"], (input, tensor1, tensor2), value=a_number("addcdiv", "value", value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorlab.dispatch import call
-from tensorlab.functional.arguments import need_dims, need_tensor
+from tensorlab.functional.arguments import a_number, need_dims, need_tensor
 from tensorlab.functional.autocasting import lowered
 from tensorlab.functional.older import older
 from tensorlab.functional.pointwise import mul
@@ -145,7 +145,7 @@ def _factors(op: str, name: str, tensors: tuple[Tensor, ...], beta: Any, alpha: 
         raise RuntimeError(
             f"{op}(): {first} and {second} must have same number of batches, got {tensors[1]._a.shape[0]} and {tensors[2]._a.shape[0]}"
         )
-    return {"beta": beta, "alpha": alpha}
+    return {"beta": a_number(op, "beta", beta), "alpha": a_number(op, "alpha", alpha)}
 
 
 @older("beta input alpha mat1 mat2", "beta input mat1 mat2", "input beta alpha mat1 mat2", "input beta mat1 mat2")

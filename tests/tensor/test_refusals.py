@@ -170,3 +170,26 @@ def test_how_near_is_near_is_a_number_not_below_zero(function) -> None:
         RuntimeError, match=rf"{function.__name__}\(\): atol must be greater than or equal to zero, but got -1"
     ):
         function(x, x, 1e-3, -1.0)
+
+
+@pytest.mark.parametrize("wrong", [None, "a", [1.0], tl.ones(2)], ids=lambda value: type(value).__name__)
+def test_a_factor_is_a_number(wrong) -> None:
+    m, b = tl.ones(2, 2), tl.ones(2, 2, 2)
+    for call in (
+        lambda: tl.addmm(m, m, m, beta=wrong),
+        lambda: tl.addmm(m, m, m, alpha=wrong),
+        lambda: m.clone().addmm_(m, m, alpha=wrong),
+        lambda: tl.baddbmm(b, b, b, alpha=wrong),
+        lambda: tl.addcmul(m, m, m, value=wrong),
+        lambda: tl.addcdiv(m, m, m, value=wrong),
+        lambda: m.clone().addcmul_(m, m, value=wrong),
+    ):
+        with pytest.raises(TypeError, match="argument '(alpha|beta|value)'.*must be Number"):
+            call()
+
+
+def test_an_attention_mask_does_not_make_scores_of_more_queries() -> None:
+    q = tl.ones(1, 2, 4)
+    for mask in (tl.ones(3, 1), tl.ones(5, 1, 2, 2), tl.ones(3, 2, dtype=tl.bool)):
+        with pytest.raises(RuntimeError, match=r"scaled_dot_product_attention"):
+            F.scaled_dot_product_attention(q, q, q, attn_mask=mask)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tensorlab import functional
+from tensorlab import functional, layout
 from tensorlab.functional.arguments import need_tensor
 from tensorlab.nn.functional.layers import dropout, linear
 
@@ -78,6 +78,12 @@ def _odds(query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool) -> T
         later = functional.triu(query.detach().new_ones(scores._a.shape[-2:]), 1) > 0
         scores = functional.masked_fill(scores, later, _NEVER)
     elif mask is not None:
+        shape = scores._a.shape
+        if layout.broadcast_shapes(mask._a.shape, shape, op="scaled_dot_product_attention") != shape:
+            raise RuntimeError(
+                f"scaled_dot_product_attention: attn_mask of shape {list(mask._a.shape)} has more than the scores, {list(shape)} "
+                "(one for each query and key); give one that broadcasts to them"
+            )
         if mask._a.dtype.kind == "b":
             hidden = ~mask
             scores = functional.masked_fill(scores, hidden, _NEVER)
