@@ -38,7 +38,11 @@ def buffer_of(a: Any) -> Buffer:
         return buffer_of(lender)
     try:
         return id(lender), memoryview(lender).nbytes, ("cpu", 0), owner
-    except TypeError:
+    except (
+        TypeError,
+        ValueError,
+        BufferError,
+    ):  # it lends nothing by that protocol, or elements that it has no letter for
         return id(lender), owner.nbytes, ("cpu", 0), owner
 
 

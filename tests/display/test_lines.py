@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -86,7 +87,8 @@ def test_a_script_made_of_a_notebook_can_call_the_word(shell, capsys):
 
 def test_await_on_top_of_a_cell_is_followed_too(shell, capsys):
     code = "%%lines\nimport asyncio\nawait asyncio.sleep(0)\nw = 3"
-    result, shown = run(shell, code)
+    with ThreadPoolExecutor(1) as aside:  # in this thread a loop of other tests may run
+        result, shown = aside.submit(run, shell, code).result()
     result.raise_error()
     assert "w = 3" in shown["text/plain"]
 

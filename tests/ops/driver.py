@@ -102,6 +102,7 @@ CALLS: dict[str, Callable[..., Any]] = {
         for name in ("native_layer_norm", "native_group_norm", "native_batch_norm")
     },
     "polygamma": _op("polygamma"),
+    "to_device": _op("to_device"),  # the method of that name is the array API's
     "orthogonal_polynomial": _op("orthogonal_polynomial"),
     "median_dim": lambda x, *args, **kwargs: x.median(*args, **kwargs),
     "nanmedian_dim": lambda x, *args, **kwargs: x.nanmedian(*args, **kwargs),
