@@ -11,6 +11,8 @@ import weakref
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from tensorlab import census, modes, taps
 from tensorlab.engine import sites
 from tensorlab.engine.node import AccumulateGrad, Node
@@ -291,7 +293,7 @@ class MemoryRecorder:
 
 def _weakly(owner: Any, told: Any) -> Any:
     """A weak reference to a buffer that calls ``told`` when it goes: on a GPU to what hangs on the block of the pool."""
-    memory = getattr(getattr(owner, "data", None), "mem", None)
+    memory = None if isinstance(owner, np.ndarray) else getattr(getattr(owner, "data", None), "mem", None)
     for one in (getattr(memory, "note", None), memory, owner):
         try:
             if one is not None:

@@ -352,6 +352,13 @@ def test_requests_that_cannot_be_done_say_why(space: Space, watch: Any) -> None:
         MemoryWatch("loss", "", dict)
 
 
+@pytest.mark.parametrize("dtype", [tl.bfloat16, tl.float16, tl.complex64, tl.bool], ids=str)
+def test_tensors_of_every_type_are_followed(space: Space, watch: Any, dtype: Any) -> None:
+    space["small"] = tl.ones(1000, dtype=dtype)
+    (block,) = [b for b in watch(space).document().blocks if b.name == "small"]
+    assert block.bytes == space["small"].nbytes
+
+
 def test_the_library_s_own_constants_are_counted_by_nobody(watch: Any) -> None:
     one = watch(Space())
     x = tl.ones(3)
